@@ -1,0 +1,1 @@
+"""What the bytes are: every binary layout the project reads or writes, declared once."""

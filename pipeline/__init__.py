@@ -1,0 +1,1 @@
+"""From a model in an Ollama store to the tables that firmware reads in place."""
