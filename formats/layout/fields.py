@@ -1,0 +1,245 @@
+"""The words of a declaration: fields with a meaning, records, counted lists and byte runs.
+
+Everything here is construct underneath: a `Record` is a `construct.Struct`, a `Field` a
+`construct.Renamed`. What they add is the meaning, unit and constraint of each field, which the
+printed schema, the annotated dump and the exporters read, and refusals that say where:
+construct's own errors carry neither offsets nor array indices, and none of them leaves this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import construct
+
+from formats.errors import FormatError, shown
+from formats.layout.rules import Rule, exactly, member_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from enum import IntEnum
+
+    import numpy as np
+
+u8, u16, u32, u64 = construct.Int8ul, construct.Int16ul, construct.Int32ul, construct.Int64ul
+i8, i16, i32, i64 = construct.Int8sl, construct.Int16sl, construct.Int32sl, construct.Int64sl
+f32, f64 = construct.Float32l, construct.Float64l
+
+
+def _located(error: FormatError, step: str) -> FormatError:
+    """Put one more step in front of an error's path, on its way out of nested layouts."""
+    if error.path and not error.path.startswith("["):
+        error.path = f"{step}.{error.path}"
+    else:
+        error.path = step + error.path
+    return error
+
+
+class Field(construct.Renamed):  # type: ignore[misc]
+    """A named part of a record.
+
+    Attributes:
+        name, docs: construct's own: the field's name and its meaning.
+        unit: "bytes", "tokens", ... or empty.
+        rule: what every value must satisfy, or None.
+        names: an enumeration that gives values their words, or None.
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        subcon: construct.Construct,
+        meaning: str,
+        *,
+        unit: str = "",
+        rule: Rule | None = None,
+        names: type[IntEnum] | None = None,
+    ) -> None:
+        super().__init__(subcon, newname=name, newdocs=meaning)
+        self.unit = unit
+        self.names = names
+        self.rule = member_of(names) if rule is None and names is not None else rule
+        # construct asks a field of this flag to build itself when the caller gives no value.
+        self.flagbuildnone = self.rule is not None and self.rule.only is not None
+
+    def check(self, value: Any, offset: int | None) -> None:
+        """Refuse a value that breaks the field's rule.
+
+        Raises:
+            FormatError: at `offset`, with the rule's words.
+
+        """
+        if self.rule is not None and not self.rule.holds(value):
+            raise FormatError(self.rule.words, shown(value), path=self.name, offset=offset)
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        offset = construct.stream_tell(stream, path)
+        try:
+            value = self.subcon._parsereport(stream, context, path)
+        except FormatError as error:
+            raise _located(error, self.name) from None
+        except construct.ConstructError as error:
+            left = construct.stream_seek(stream, 0, 2, path) - offset
+            raise FormatError(
+                self._size_words(), f"{left} bytes before the end", path=self.name, offset=offset
+            ) from error
+        self.check(value, offset)
+        return value
+
+    def _build(self, obj: Any, stream: Any, context: Any, path: str) -> Any:
+        offset = construct.stream_tell(stream, path)
+        value = self.rule.only if obj is None and self.rule is not None else obj
+        self.check(value, offset)
+        try:
+            return self.subcon._build(value, stream, context, path)
+        except FormatError as error:
+            raise _located(error, self.name) from None
+        except construct.ConstructError as error:
+            raise FormatError(
+                f"a value that fits {self._size_words()}", shown(value), path=self.name, offset=offset
+            ) from error
+
+    def _size_words(self) -> str:
+        size = fixed_size(self.subcon)
+        return "a whole value" if size is None else f"{size} bytes"
+
+
+class Record(construct.Struct):  # type: ignore[misc]
+    """A named run of fields, little-endian and packed.
+
+    Attributes:
+        name: the layout's name, in C's manner.
+        meaning: one sentence for people.
+        fields: the fields in order.
+
+    """
+
+    def __init__(self, name: str, meaning: str, *fields: Field) -> None:
+        super().__init__(*fields)
+        self.name = name
+        self.meaning = meaning
+        self.fields: tuple[Field, ...] = fields
+
+    @property
+    def size(self) -> int:
+        """Bytes of one record.
+
+        Raises:
+            TypeError: where records vary in size.
+
+        """
+        size = fixed_size(self)
+        if size is None:
+            raise TypeError(f"{self.name} has no fixed size")
+        return size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy dtype of one record: packed, little-endian, names as declared."""
+        from formats.layout.tables import dtype_of
+
+        return dtype_of(self)
+
+    def offset_of(self, name: str) -> int:
+        """Bytes from the record's start to a field of fixed place."""
+        offset = 0
+        for field in self.fields:
+            if field.name == name:
+                return offset
+            size = fixed_size(field)
+            if size is None:
+                break
+            offset += size
+        raise KeyError(f"{self.name} has no field {name} at a fixed place")
+
+    def read(self, data: Any, offset: int = 0, file: str = "", path: str = "") -> construct.Container:
+        """Parse the record that starts at `offset` of `data`.
+
+        Returns:
+            construct's Container: fields by attribute.
+
+        Raises:
+            FormatError: with file, path and offset in the whole of `data`.
+
+        """
+        try:
+            return self.parse(bytes(data[offset : offset + self.size]))
+        except FormatError as error:
+            _located(error, path) if path else None
+            error.file = file
+            error.offset = offset + (error.offset or 0)
+            raise
+
+
+class Counted(construct.Array):  # type: ignore[misc]
+    """A list whose length stands in an earlier field, or is fixed.
+
+    Attributes:
+        count_field: name of the field that holds the number of elements, or None.
+
+    """
+
+    def __init__(self, count: int | str, subcon: construct.Construct) -> None:
+        super().__init__(count if isinstance(count, int) else _earlier(count), subcon)
+        self.count_field = None if isinstance(count, int) else count
+
+    def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
+        count = construct.evaluate(self.count, context)
+        values = construct.ListContainer()
+        for index in range(count):
+            values.append(self._element(index, self.subcon._parsereport, stream, context, path))
+        return values
+
+    def _build(self, obj: Any, stream: Any, context: Any, path: str) -> construct.ListContainer:
+        count = construct.evaluate(self.count, context)
+        if len(obj) != count:
+            raise FormatError(f"{count} elements", f"{len(obj)}")
+        return construct.ListContainer(
+            self._element(index, self.subcon._build, value, stream, context, path)
+            for index, value in enumerate(obj)
+        )
+
+    @staticmethod
+    def _element(index: int, call: Callable[..., Any], *args: Any) -> Any:
+        try:
+            return call(*args)
+        except FormatError as error:
+            raise _located(error, f"[{index}]") from None
+        except construct.ConstructError as error:
+            raise FormatError("a whole element", "the end of the data", path=f"[{index}]") from error
+
+
+class Blob(construct.Bytes):  # type: ignore[misc]
+    """A run of bytes whose length stands in an earlier field.
+
+    Attributes:
+        length_field: name of that field.
+
+    """
+
+    def __init__(self, length: str) -> None:
+        super().__init__(_earlier(length))
+        self.length_field = length
+
+
+def fixed_size(subcon: construct.Construct) -> int | None:
+    """Bytes of a layout, or None where they depend on the data."""
+    try:
+        return int(subcon.sizeof())
+    except construct.ConstructError:
+        return None
+
+
+def magic(name: str, value: bytes, meaning: str) -> Field:
+    """Declare bytes that never differ."""
+    return Field(name, construct.Bytes(len(value)), meaning, rule=exactly(value))
+
+
+def reserved(name: str, size: int) -> Field:
+    """Declare bytes that are zero, until a later version gives them a meaning."""
+    return Field(name, construct.Bytes(size), "zero", rule=exactly(bytes(size)))
+
+
+def _earlier(name: str) -> Callable[[Any], int]:
+    return lambda context: int(context[name])
