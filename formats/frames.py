@@ -17,7 +17,6 @@ import numpy as np
 
 from formats.byte_strings import ByteStrings
 from formats.layout import Blob, Place, Record
-from formats.layout.tables import dtype_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +44,7 @@ class Frames:
             shape (n,), structured: one column for each field but the last.
 
         """
-        dtype = dtype_of(Record(self.record.name, self.record.meaning, *self.record.fields[:-1]))
+        dtype = self.record.head().dtype
         firsts = self.strings.starts - dtype.itemsize
         rows: NDArray[np.uint8] = self.strings.data[firsts[:, None] + np.arange(dtype.itemsize)]
         return rows.reshape(-1).view(dtype)

@@ -24,7 +24,7 @@ from formats.layout.fields import (
     u64,
 )
 from formats.layout.place import Place
-from formats.layout.rules import Rule, at_least, between, exactly, member_of, odd, power_of_two
+from formats.layout.rules import Rule, at_least, at_most, between, exactly, member_of, odd, power_of_two
 
 __all__ = [
     "Blob",
@@ -34,6 +34,7 @@ __all__ = [
     "Record",
     "Rule",
     "at_least",
+    "at_most",
     "between",
     "exactly",
     "f32",

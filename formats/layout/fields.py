@@ -8,6 +8,7 @@ construct's own errors carry neither offsets nor array indices, and none of them
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import construct
@@ -140,6 +141,11 @@ class Record(construct.Struct):  # type: ignore[misc]
         from formats.layout.tables import dtype_of
 
         return dtype_of(self)
+
+    def head(self) -> Record:
+        """Return the record's leading fields of fixed size, as a record of its own."""
+        fields = list(itertools.takewhile(lambda field: fixed_size(field) is not None, self.fields))
+        return Record(self.name, self.meaning, *fields)
 
     def offset_of(self, name: str) -> int:
         """Bytes from the record's start to a field of fixed place."""

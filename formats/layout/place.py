@@ -30,6 +30,10 @@ class Place:
         """Go to an element that starts `offset` bytes after this place."""
         return replace(self, path=f"{self.path}[{number}]", offset=self.offset + offset)
 
+    def at(self, offset: int) -> Place:
+        """Stay in the same part, `offset` bytes after this place."""
+        return replace(self, offset=self.offset + offset)
+
     def error(self, expected: str, found: str, hint: str = "") -> FormatError:
         """Make the refusal for a fault at this place."""
         return FormatError(expected, found, path=self.path, offset=self.offset, file=self.file, hint=hint)

@@ -44,6 +44,11 @@ def at_least(low: int) -> Rule:
     return Rule(f"at least {low}", lambda found: found >= low)
 
 
+def at_most(high: int) -> Rule:
+    """Accept `high` and below."""
+    return Rule(f"at most {high}", lambda found: found <= high)
+
+
 def power_of_two(low: int, high: int) -> Rule:
     """Accept the powers of two from `low` to `high`."""
     return Rule(

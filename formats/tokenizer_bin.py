@@ -1,0 +1,220 @@
+"""tokenizer.bin: the tokenizer of a small C engine for Qwen2.5, in the two layouts found under that name.
+
+Both hold the vocabulary as byte-level text, the merges as pairs of ids in rank order, the added
+tokens, and the byte alphabet. They differ in the header and in how the alphabet is written:
+
+- `documented`, after the engine's own description: three header words; at the end 256 bytes, for each
+  byte its index in the byte alphabet.
+- `loader`, after what the engine's published loader reads: a fourth header word, the length of the
+  longest vocabulary string; at the end 256 strings, for each byte the UTF-8 of its glyph.
+
+Nothing in the file tells which layout it has. The engine reads the file, so the layouts do not change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import construct
+import numpy as np
+
+from formats.byte_level import GLYPHS, INDEX_OF_BYTE
+from formats.errors import shown
+from formats.frames import scan_frames
+from formats.layout import Blob, Counted, Field, Place, Record, exactly, u32
+from formats.layout.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from formats.byte_strings import ByteStrings
+
+FILE_NAME = "tokenizer.bin"
+
+STRING = Record(
+    "string",
+    "A string behind its length.",
+    Field("length", u32, "length of the text", unit="bytes"),
+    Field("text", Blob("length"), "the text, UTF-8, no NUL"),
+)
+
+MERGE_PAIR = Record(
+    "merge_pair",
+    "One merge; its rank is its position.",
+    Field("left_id", u32, "id of the left token", unit="token id"),
+    Field("right_id", u32, "id of the right token", unit="token id"),
+)
+
+ADDED_TOKEN = Record(
+    "added_token",
+    "One added token.",
+    Field("token_id", u32, "the token's id", unit="token id"),
+    Field("length", u32, "length of the text", unit="bytes"),
+    Field("text", Blob("length"), "the token as it stands in a text, UTF-8"),
+)
+
+_COUNTS = (
+    Field("vocab_size", u32, "number of vocabulary strings, padding included", unit="tokens"),
+    Field("n_merges", u32, "number of merges"),
+    Field("n_special", u32, "number of added tokens", unit="tokens"),
+)
+_LONGEST = Field("max_token_len", u32, "length of the longest vocabulary string", unit="bytes")
+_LISTS = (
+    Field(
+        "vocab", Counted("vocab_size", STRING), "the tokens' texts in id order; byte-level for normal tokens"
+    ),
+    Field("merges", Counted("n_merges", MERGE_PAIR), "the merges in rank order"),
+    Field("special", Counted("n_special", ADDED_TOKEN), "control and user-defined tokens in id order"),
+)
+_BYTE_MAP = Field(
+    "byte_unicode_map",
+    construct.Bytes(256),
+    "for each byte its index in the byte alphabet; for Qwen the id of the byte's token",
+    rule=exactly(bytes(INDEX_OF_BYTE)),
+)
+_GLYPHS = Field("byte_glyphs", Counted(256, STRING), "for each byte the UTF-8 of its glyph")
+
+DOCUMENTED = Record(
+    "tokenizer_bin_documented", "The layout of the engine's description.", *_COUNTS, *_LISTS, _BYTE_MAP
+)
+LOADER = Record(
+    "tokenizer_bin_loader", "The layout of the engine's loader.", *_COUNTS, _LONGEST, *_LISTS, _GLYPHS
+)
+
+RECORDS = {"documented": DOCUMENTED, "loader": LOADER}
+
+
+@dataclass(frozen=True)
+class TokenizerBin:
+    """What a tokenizer.bin holds.
+
+    Attributes:
+        layout: `documented` or `loader`.
+        vocab: texts in id order.
+        merges: table with the columns left_id and right_id.
+        special_ids: shape (n_special,), uint32.
+        special: texts of the added tokens.
+
+    """
+
+    layout: str
+    vocab: ByteStrings
+    merges: Table
+    special_ids: NDArray[np.uint32]
+    special: ByteStrings
+
+
+def build(
+    layout: str, texts: ByteStrings, left: ArrayLike, right: ArrayLike, special_ids: Sequence[int]
+) -> bytes:
+    """Pack tokenizer.bin.
+
+    Args:
+        layout: `documented` or `loader`.
+        texts: the tokens' texts as the GGUF has them, UTF-8, in id order.
+        left: ids of shape (n_merges,), in rank order.
+        right: ids of shape (n_merges,), in rank order.
+        special_ids: the added tokens' ids, ascending, no padding.
+
+    Raises:
+        FormatError: a text with a NUL (the engine handles texts as C strings).
+
+    """
+    _refuse_nul(texts, Place(FILE_NAME, "vocab"))
+    merges = Table.build(MERGE_PAIR, {"left_id": left, "right_id": right}, Place(FILE_NAME, "merges"))
+    special = texts.take(special_ids)
+    counts = {"vocab_size": len(texts), "n_merges": len(merges), "n_special": len(special_ids)}
+    if layout == "loader":
+        counts["max_token_len"] = int(texts.lengths.max(initial=0))
+    return b"".join(
+        (
+            RECORDS[layout].head().build(counts),
+            texts.framed(texts.lengths.astype("<u4")),
+            merges.tobytes(),
+            special.framed(np.column_stack((special_ids, special.lengths)).astype("<u4").view(np.uint8)),
+            _alphabet(layout),
+        )
+    )
+
+
+def read(data: Any, layout: str, file: str = FILE_NAME) -> TokenizerBin:
+    """Read a tokenizer.bin as views of `data`.
+
+    Raises:
+        FormatError: a list beyond the end, an id that is no token, an added token whose text is not
+            the vocabulary's, another byte alphabet, a wrong longest length, or bytes left over.
+
+    """
+    place = Place(file)
+    head = RECORDS[layout].head()
+    header = head.read(data, 0, file)
+    at = head.size
+    vocab = scan_frames(data, at, header.vocab_size, STRING, place.field("vocab", at))
+    longest = int(vocab.strings.lengths.max(initial=0))
+    if layout == "loader" and header.max_token_len != longest:
+        cell = place.field("max_token_len", head.offset_of("max_token_len"))
+        raise cell.error(f"{longest}, the longest vocabulary string", str(header.max_token_len))
+    _refuse_nul(vocab.strings, place.field("vocab", at))
+
+    at, size = vocab.end, header.n_merges * MERGE_PAIR.size
+    merges = Table.read(
+        MERGE_PAIR, _slice(data, at, size, place.field("merges", at)), place.field("merges", at)
+    )
+    for side in ("left_id", "right_id"):
+        merges.require(side, merges[side] < header.vocab_size, f"a token id below {header.vocab_size}")
+
+    at += size
+    special = scan_frames(data, at, header.n_special, ADDED_TOKEN, place.field("special", at))
+    ids = special.headers()["token_id"]
+    _check_special(vocab.strings, special.strings, ids, place.field("special", at))
+
+    alphabet = _alphabet(layout)
+    name = _BYTE_MAP.name if layout == "documented" else _GLYPHS.name
+    tail = place.field(name, special.end)
+    found = bytes(_slice(data, special.end, len(alphabet), tail))
+    if found != alphabet:
+        wrong = next(i for i in range(len(alphabet)) if found[i] != alphabet[i])
+        raise place.field(name, special.end + wrong).error(
+            f"byte {alphabet[wrong]:02X} (byte {wrong} of the byte alphabet)", f"{found[wrong]:02X}"
+        )
+    end = special.end + len(alphabet)
+    if end != len(data):
+        raise place.field("", end).error("the end", f"{len(data) - end} bytes more")
+    return TokenizerBin(layout, vocab.strings, merges, ids, special.strings)
+
+
+def _check_special(vocab: ByteStrings, special: ByteStrings, ids: NDArray[np.uint32], place: Place) -> None:
+    for row, token_id in enumerate(ids.tolist()):
+        cell = place.index(row, int(special.starts[row]) - ADDED_TOKEN.offset_of("text") - place.offset)
+        if token_id >= len(vocab):
+            raise cell.field("token_id").error(f"a token id below {len(vocab)}", str(token_id))
+        if special[row] != vocab[token_id]:
+            raise cell.field("text", ADDED_TOKEN.offset_of("text")).error(
+                f"{shown(vocab[token_id])}, the text of token {token_id}", shown(special[row])
+            )
+
+
+def _refuse_nul(texts: ByteStrings, place: Place) -> None:
+    joined = np.frombuffer(texts.joined(), dtype=np.uint8)
+    nul = np.flatnonzero(joined == 0)
+    if len(nul):
+        token_id = int(np.searchsorted(texts.offsets(), nul[0], side="right")) - 1
+        raise place.index(token_id).error(
+            "a text without NUL (the engine keeps C strings)", shown(texts[token_id])
+        )
+
+
+def _slice(data: Any, start: int, size: int, place: Place) -> memoryview:
+    view = memoryview(data)[start : start + size]
+    if len(view) != size:
+        raise place.error(f"{size} bytes", f"{len(view)} bytes before the end")
+    return view
+
+
+def _alphabet(layout: str) -> bytes:
+    if layout == "documented":
+        return bytes(INDEX_OF_BYTE)
+    return b"".join(STRING.build({"length": len(g.encode()), "text": g.encode()}) for g in GLYPHS)
