@@ -1,0 +1,153 @@
+"""The layout of a GGUF file's metadata, declared with construct; little-endian, packed.
+
+A file is the metadata declared here, then padding to the alignment, then the data section: the
+tensors' blocks, each tensor padded to the alignment. Offsets of tensors count from the data section.
+
+Versions 2 and 3 share this layout. It follows ggml's description of the format (`docs/gguf.md`) and
+what its reader accepts. Files hold hundreds of thousands of strings, so `formats.gguf.reader` goes
+through them by itself; the tests hold it to these declarations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import construct
+
+from formats.ggml_types import GgmlType
+from formats.gguf.value_types import ValueType
+from formats.layout import (
+    Blob,
+    Counted,
+    Field,
+    Record,
+    Rule,
+    between,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    magic,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+DEFAULT_ALIGNMENT = 32
+MAX_KEY_BYTES = 0xFFFF
+MAX_DIMS = 4
+ALIGNMENT_KEY = "general.alignment"
+
+
+class Choice(construct.Switch):  # type: ignore[misc]
+    """A value whose layout is chosen by an earlier field.
+
+    Attributes:
+        type_field: name of the field that chooses.
+        cases: construct's own: layouts by that field's value.
+
+    """
+
+    def __init__(self, type_field: str, cases: Mapping[ValueType, construct.Construct]) -> None:
+        super().__init__(lambda context: context[type_field], cases)
+        self.type_field = type_field
+
+
+SCALARS: dict[ValueType, construct.FormatField] = {
+    ValueType.UINT8: u8,
+    ValueType.INT8: i8,
+    ValueType.UINT16: u16,
+    ValueType.INT16: i16,
+    ValueType.UINT32: u32,
+    ValueType.INT32: i32,
+    ValueType.FLOAT32: f32,
+    ValueType.BOOL: u8,
+    ValueType.UINT64: u64,
+    ValueType.INT64: i64,
+    ValueType.FLOAT64: f64,
+}
+"""Layouts of the types of fixed size. A bool is a byte that is 0 or 1."""
+
+STRING = Record(
+    "gguf_string",
+    "A text: its length, then its bytes, with no NUL after them.",
+    Field("length", u64, "length of the text", unit="bytes"),
+    Field("text", Blob("length"), "the text, UTF-8 by rule; token lists may hold other bytes"),
+)
+
+_BOOL = Field("bool", u8, "0 false, 1 true", rule=between(0, 1))
+_SINGLE: dict[ValueType, construct.Construct] = {**SCALARS, ValueType.BOOL: _BOOL, ValueType.STRING: STRING}
+
+ARRAY = Record(
+    "gguf_array",
+    "Values of one type. Arrays of arrays are not read by any engine.",
+    Field(
+        "element_type",
+        u32,
+        "type of each element",
+        names=ValueType,
+        rule=Rule(
+            "a value type from 0 to 12 other than array (9)",
+            lambda found: (found <= max(ValueType)) & (found != ValueType.ARRAY),
+        ),
+    ),
+    Field("count", u64, "number of elements", unit="elements"),
+    Field("elements", Counted("count", Choice("element_type", _SINGLE)), "the elements, back to back"),
+)
+
+KEY = Record(
+    "gguf_key",
+    "A key: a string that is not empty, used once in a file.",
+    Field("length", u64, "length of the key", unit="bytes", rule=between(1, MAX_KEY_BYTES)),
+    Field("text", Blob("length"), "the key, UTF-8"),
+)
+
+KEY_VALUE = Record(
+    "gguf_key_value",
+    "A key and its value.",
+    Field("key", KEY, "what the value is about"),
+    Field("type", u32, "type of the value", names=ValueType),
+    Field("value", Choice("type", {**_SINGLE, ValueType.ARRAY: ARRAY}), "the value"),
+)
+
+TENSOR_INFO = Record(
+    "gguf_tensor_info",
+    "An entry of the tensor directory.",
+    Field("name", STRING, "the tensor's name, UTF-8, used once in a file"),
+    Field("n_dims", u32, "number of dimensions; 0 for a single element", rule=between(0, MAX_DIMS)),
+    Field("ne", Counted("n_dims", u64), "elements in each dimension, the fastest first", unit="elements"),
+    # A type that the table does not know is listed, not refused, so every id passes here.
+    Field("type", u32, "element type", names=GgmlType, rule=between(0, 0xFFFFFFFF)),
+    Field("offset", u64, "first byte of the tensor, from the start of the data section", unit="bytes"),
+)
+
+HEADER = Record(
+    "gguf_header",
+    "The first bytes of a GGUF file.",
+    magic("magic", MAGIC, "marks a GGUF file"),
+    Field("version", u32, "version of the format", rule=between(*VERSIONS)),
+    Field("n_tensors", u64, "entries in the tensor directory", unit="tensors"),
+    Field("n_kv", u64, "key/value pairs", unit="pairs"),
+)
+
+METADATA = Record(
+    "gguf_metadata",
+    "Everything before the data section.",
+    *HEADER.fields,
+    Field("key_values", Counted("n_kv", KEY_VALUE), "the model's parameters and vocabulary"),
+    Field("tensors", Counted("n_tensors", TENSOR_INFO), "the tensor directory"),
+)
+
+MIN_KEY_VALUE = 8 + 1 + 4 + 1
+"""Bytes of the smallest key/value pair: a key of one byte and a value of one byte."""
+
+MIN_TENSOR_INFO = 8 + 4 + 4 + 8
+"""Bytes of the smallest directory entry: an empty name and no dimensions."""
