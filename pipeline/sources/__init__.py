@@ -1,0 +1,1 @@
+"""Where models come from: the Ollama store, a GGUF file, the sample."""
