@@ -20,7 +20,7 @@ def shown(value: object) -> str:
         # repr() escapes what is not printable; lone surrogates and separators are among that.
         return repr(cut) + (f"... ({len(value)} characters)" if more > 0 else "")
     if isinstance(value, (bytes, bytearray, memoryview)):
-        data = bytes(value[: SHOWN // 2])
+        data = bytes(value[: SHOWN // 4])
         more = len(value) - len(data)
         return f"bytes {data.hex(' ')}" + (f"... ({len(value)} bytes)" if more > 0 else "")
     return str(value)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from formats.layout.place import Place
+
 u8, u16, u32, u64 = construct.Int8ul, construct.Int16ul, construct.Int32ul, construct.Int64ul
 i8, i16, i32, i64 = construct.Int8sl, construct.Int16sl, construct.Int32sl, construct.Int64sl
 f32, f64 = construct.Float32l, construct.Float64l
@@ -147,6 +149,10 @@ class Record(construct.Struct):  # type: ignore[misc]
         fields = list(itertools.takewhile(lambda field: fixed_size(field) is not None, self.fields))
         return Record(self.name, self.meaning, *fields)
 
+    def member(self, place: Place, name: str) -> Place:
+        """Return the place of a field of fixed place, in a record that lies at `place`."""
+        return place.field(name, self.offset_of(name))
+
     def offset_of(self, name: str) -> int:
         """Bytes from the record's start to a field of fixed place."""
         offset = 0
@@ -244,7 +250,9 @@ def magic(name: str, value: bytes, meaning: str) -> Field:
 
 def reserved(name: str, size: int) -> Field:
     """Declare bytes that are zero, until a later version gives them a meaning."""
-    return Field(name, construct.Bytes(size), "zero", rule=exactly(bytes(size)))
+    zeros = bytes(size)
+    rule = Rule(f"{size} zero bytes", lambda found: found == zeros, zeros)
+    return Field(name, construct.Bytes(size), "zero", rule=rule)
 
 
 def _earlier(name: str) -> Callable[[Any], int]:

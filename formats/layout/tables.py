@@ -118,7 +118,7 @@ class Table:
     def cell(self, row: int, field: str) -> Place:
         """Return the place of one field of one row."""
         record = self.record
-        return self.place.index(row, row * record.size).field(field, record.offset_of(field))
+        return record.member(self.place.index(row, row * record.size), field)
 
     def require(
         self, field: str, holds: NDArray[np.bool_], expected: str | Sequence[Any] | NDArray[Any]

@@ -1,0 +1,196 @@
+"""The declared bytes of a Q25TOKRT image: header, directory, and the records of its own sections.
+
+Everything is little-endian. The header is followed by the directory; sections follow in ascending
+order of offset, each on a multiple of `section_align`, with zeros between. The first three sections
+are the PS bundle's tables, byte for byte.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+import construct
+
+from formats.layout import (
+    Counted,
+    Field,
+    Record,
+    Rule,
+    at_least,
+    at_most,
+    between,
+    exactly,
+    magic,
+    odd,
+    power_of_two,
+    reserved,
+    u16,
+    u32,
+    u64,
+)
+
+MAGIC = b"Q25TOKRT"
+MAJOR = 1
+MINOR = 0
+NONE = 0xFFFFFFFF
+"""An id or slot that is not there."""
+
+MIN_ALIGN, DEFAULT_ALIGN, MAX_ALIGN = 64, 64, 65536
+MAX_END_IDS = 8
+MAX_SECTIONS = 32
+PRE_NAME_BYTES = 32
+MAX_PROBE = 16
+"""The packer looks for a hash seed with which no look-up takes more slots."""
+
+
+class Flag(IntFlag):
+    """Bits of the header's `flags`."""
+
+    RANK_IS_OUT_ID = 1 << 0
+    """rank = out_id - 256 for every merge."""
+    NFC = 1 << 1
+    """Text is normalised to NFC before it is split."""
+    SAMPLE = 1 << 2
+    """Built on the sample, not on a model."""
+
+
+KNOWN_FLAGS = Flag.RANK_IS_OUT_ID | Flag.NFC | Flag.SAMPLE
+
+
+class Kind(IntEnum):
+    """What a section holds."""
+
+    TOKEN_INDEX = 1
+    TOKEN_BYTES = 2
+    MERGE_TABLE = 3
+    BYTE_TOKEN_MAP = 4
+    MERGE_PAIR_INDEX = 5
+    SPECIAL_TOKEN_INDEX = 6
+
+
+OPTIONAL = 1
+"""Directory flag: a reader that does not know the kind skips the section."""
+
+_KNOWN_BITS = Rule("no bits but 0 to 2 (profile 0: standard)", lambda found: found & ~int(KNOWN_FLAGS) == 0)
+
+HEADER = Record(
+    "q25tokrt_header",
+    "The start of the image: what it holds and how it was made.",
+    magic("magic", MAGIC, "the format's name"),
+    Field("major", u16, "a reader refuses another major version", rule=exactly(MAJOR)),
+    Field("minor", u16, "a higher minor version adds what older readers may skip"),
+    Field("header_bytes", u32, "size of this header; the directory follows", unit="bytes", rule=exactly(256)),
+    Field("total_bytes", u32, "size of the image, a multiple of section_align", unit="bytes"),
+    Field(
+        "flags",
+        u32,
+        "bit 0 rank = out_id - 256, bit 1 NFC, bit 2 sample, bits 8-11 profile",
+        rule=_KNOWN_BITS,
+    ),
+    Field("section_count", u32, "entries of the directory", rule=between(len(Kind), MAX_SECTIONS)),
+    Field(
+        "section_align",
+        u32,
+        "every section starts on a multiple of it",
+        unit="bytes",
+        rule=power_of_two(MIN_ALIGN, MAX_ALIGN),
+    ),
+    Field("n_tokens", u32, "rows of the token index, padding included", unit="tokens", rule=at_least(1)),
+    Field("n_base", u32, "tokens of type normal", unit="tokens"),
+    Field("n_added", u32, "entries of the special-token index", unit="tokens"),
+    Field("n_merges", u32, "rows of the merge table"),
+    Field("max_token_bytes", u32, "length of the longest token", unit="bytes", rule=at_most(0xFFFF)),
+    Field(
+        "max_probe",
+        u32,
+        "slots that a look-up in the merge-pair index visits",
+        rule=between(1, MAX_PROBE),
+    ),
+    Field("hash_seed", u64, "multiplier of the merge-pair index's hash", rule=odd()),
+    Field(
+        "pre_name",
+        construct.Bytes(PRE_NAME_BYTES),
+        "the pre-tokenizer's name as in the GGUF, NUL-padded",
+    ),
+    Field(
+        "class_tables",
+        u32,
+        "Unicode of the character classes: major << 16, minor << 8, patch; 0 none",
+    ),
+    Field("nfc_tables", u32, "Unicode of the NFC tables, in the same form"),
+    Field("bos_id", u32, "id that starts a text, or 0xFFFFFFFF", unit="token id"),
+    Field("eos_id", u32, "id that ends a text, or 0xFFFFFFFF", unit="token id"),
+    Field("pad_id", u32, "id that fills a batch, or 0xFFFFFFFF", unit="token id"),
+    Field("n_end_ids", u32, "used entries of end_ids", rule=at_most(MAX_END_IDS)),
+    Field(
+        "end_ids",
+        Counted(MAX_END_IDS, u32),
+        "every id that ends a turn or a text; unused 0xFFFFFFFF",
+        unit="token id",
+    ),
+    Field("source_sha256", construct.Bytes(32), "SHA-256 of the GGUF blob the image was made from"),
+    Field("first_pad_id", u32, "ids from here on are padding; n_tokens: nothing is", unit="token id"),
+    reserved("reserved", 64),
+    Field("crc32", u32, "CRC-32 (zlib) of the bytes before it followed by the whole directory"),
+)
+
+DIRECTORY_ENTRY = Record(
+    "q25tokrt_directory_entry",
+    "Where one section lies.",
+    Field("kind", u32, "what the section holds; compact forms from 16"),
+    Field("flags", u32, "bit 0: readers that do not know the kind skip it", rule=at_most(OPTIONAL)),
+    Field(
+        "record_bytes",
+        u32,
+        "size of one record; 0: no plain list of records",
+        unit="bytes",
+    ),
+    Field("offset", u32, "from the image's start, a multiple of section_align", unit="bytes"),
+    Field("length", u32, "size of the payload, without the zeros behind it", unit="bytes"),
+    Field("count", u32, "number of records"),
+    Field("crc32", u32, "CRC-32 (zlib) of the payload"),
+    Field("reserved", u32, "zero", rule=exactly(0)),
+)
+
+BYTE_TOKEN = Record(
+    "byte_token",
+    "The token that is exactly one byte; the row is the byte.",
+    Field("token_id", u32, "the token's id, or 0xFFFFFFFF", unit="token id"),
+)
+
+PAIR_SLOT = Record(
+    "pair_slot",
+    "One slot of the merge-pair index.",
+    Field("slot", u32, "0 empty, else fingerprint << 18 | (row of the merge table + 1)"),
+)
+
+SPECIAL_TOKEN_INDEX = Record(
+    "special_token_index",
+    "Which added tokens may start at a byte.",
+    Field(
+        "first_bytes",
+        construct.Bytes(32),
+        "bit b mod 8 of byte b / 8: a token starts with byte b",
+    ),
+    Field(
+        "token_ids",
+        Counted("n_added", u32),
+        "sorted by first byte, then longest first, then id",
+        unit="token id",
+    ),
+)
+
+RECORD_BYTES = {
+    Kind.TOKEN_INDEX: 8,
+    Kind.TOKEN_BYTES: 0,
+    Kind.MERGE_TABLE: 16,
+    Kind.BYTE_TOKEN_MAP: BYTE_TOKEN.size,
+    Kind.MERGE_PAIR_INDEX: PAIR_SLOT.size,
+    Kind.SPECIAL_TOKEN_INDEX: 0,
+}
+"""The directory's `record_bytes` of each kind."""
+
+
+def section_name(kind: int) -> str:
+    """Name a section as paths write it: `token_index`, or `kind_99` for an unknown one."""
+    return Kind(kind).name.lower() if kind in set(Kind) else f"kind_{kind}"
