@@ -44,7 +44,6 @@ VERSIONS = (2, 3)
 DEFAULT_ALIGNMENT = 32
 MAX_KEY_BYTES = 0xFFFF
 MAX_DIMS = 4
-ALIGNMENT_KEY = "general.alignment"
 
 
 class Choice(construct.Switch):  # type: ignore[misc]
@@ -83,22 +82,19 @@ STRING = Record(
     Field("text", Blob("length"), "the text, UTF-8 by rule; token lists may hold other bytes"),
 )
 
+KEY_LENGTHS = between(1, MAX_KEY_BYTES)
+ELEMENT_TYPES = Rule(
+    "a value type from 0 to 12 other than array (9)",
+    lambda found: (found <= max(ValueType)) & (found != ValueType.ARRAY),
+)
+
 _BOOL = Field("bool", u8, "0 false, 1 true", rule=between(0, 1))
 _SINGLE: dict[ValueType, construct.Construct] = {**SCALARS, ValueType.BOOL: _BOOL, ValueType.STRING: STRING}
 
 ARRAY = Record(
     "gguf_array",
     "Values of one type. Arrays of arrays are not read by any engine.",
-    Field(
-        "element_type",
-        u32,
-        "type of each element",
-        names=ValueType,
-        rule=Rule(
-            "a value type from 0 to 12 other than array (9)",
-            lambda found: (found <= max(ValueType)) & (found != ValueType.ARRAY),
-        ),
-    ),
+    Field("element_type", u32, "type of each element", names=ValueType, rule=ELEMENT_TYPES),
     Field("count", u64, "number of elements", unit="elements"),
     Field("elements", Counted("count", Choice("element_type", _SINGLE)), "the elements, back to back"),
 )
@@ -106,7 +102,7 @@ ARRAY = Record(
 KEY = Record(
     "gguf_key",
     "A key: a string that is not empty, used once in a file.",
-    Field("length", u64, "length of the key", unit="bytes", rule=between(1, MAX_KEY_BYTES)),
+    Field("length", u64, "length of the key", unit="bytes", rule=KEY_LENGTHS),
     Field("text", Blob("length"), "the key, UTF-8"),
 )
 

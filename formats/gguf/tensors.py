@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from formats.errors import shown
 from formats.ggml_types import GgmlType, known_type, type_label
 
 MAX_ELEMENTS = 2**63 - 1
@@ -104,15 +103,4 @@ def shape_fault(type_id: int, ne: tuple[int, ...]) -> Fault | None:
     if kind is not None and row % kind.block_elements:
         expected = f"rows of whole blocks, {kind.block_elements} elements each in {kind.name}"
         return Fault("ne[0]" if ne else "ne", 0, expected, f"a row of {row}")
-    return None
-
-
-def name_fault(name: bytes) -> tuple[str, str] | None:
-    """Say what is wrong with a tensor's name, as expected and found, or None."""
-    try:
-        text = name.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return "a name in UTF-8", f"{shown(name)} (byte {error.start} does not fit)"
-    if "\0" in text:
-        return "a name without NUL", shown(text)
     return None

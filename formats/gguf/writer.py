@@ -14,8 +14,8 @@ import numpy as np
 
 from formats.byte_strings import ByteStrings
 from formats.errors import FormatError, shown
+from formats.gguf.keys import ALIGNMENT
 from formats.gguf.layout import (
-    ALIGNMENT_KEY,
     DEFAULT_ALIGNMENT,
     HEADER,
     KEY_VALUE,
@@ -24,7 +24,7 @@ from formats.gguf.layout import (
     SCALARS,
     TENSOR_INFO,
 )
-from formats.gguf.tensors import name_fault, padded, shape_fault, tensor_size
+from formats.gguf.tensors import padded, shape_fault, tensor_size
 from formats.gguf.value_types import INTEGERS, ValueType
 from formats.layout import u64
 from formats.layout.tables import dtype_of
@@ -125,13 +125,13 @@ def _with_alignment(key_values: Sequence[Pair], alignment: int) -> list[Pair]:
     if not 0 < alignment < 2**32 or alignment & (alignment - 1):
         raise FormatError("a power of two below 2^32", str(alignment), path="alignment")
     pairs = list(key_values)
-    stated = [pair for pair in pairs if pair[0] == ALIGNMENT_KEY]
-    pair: Pair = (ALIGNMENT_KEY, ValueType.UINT32, alignment)
+    stated = [pair for pair in pairs if pair[0] == ALIGNMENT]
+    pair: Pair = (ALIGNMENT, ValueType.UINT32, alignment)
     if not stated and alignment != DEFAULT_ALIGNMENT:
         pairs.append(pair)
     if stated and stated[0] != pair:
         found = f"{stated[0][1].label} {shown(stated[0][2])}"
-        raise FormatError(f"u32 {alignment}, as asked for", found, path=f"key {shown(ALIGNMENT_KEY)}")
+        raise FormatError(f"u32 {alignment}, as asked for", found, path=f"key {shown(ALIGNMENT)}")
     return pairs
 
 
@@ -210,9 +210,8 @@ def _directory(tensors: Sequence[TensorToWrite], alignment: int) -> list[bytes]:
     for tensor in tensors:
         path = f"tensor {shown(tensor.name)}"
         name = _utf8(tensor.name, path)
-        bad_name = name_fault(name)
-        if bad_name:
-            raise FormatError(*bad_name, path=f"{path}.name")
+        if "\0" in tensor.name:
+            raise FormatError("a name without NUL", shown(tensor.name), path=path)
         if tensor.name in seen:
             raise FormatError("each name once", "a second one", path=path)
         seen.add(tensor.name)

@@ -201,7 +201,7 @@ def test_values_that_do_not_fit_are_refused(key_values, message):
     [
         (
             [("a\0b", GgmlType.F32, (1,))],
-            r"tensor 'a\x00b'.name: expected a name without NUL, found 'a\x00b'",
+            r"tensor 'a\x00b': expected a name without NUL, found 'a\x00b'",
         ),
         ([("a", GgmlType.F32, (1,) * 5)], "tensor 'a': expected at most 4 dimensions, found 5"),
         (
