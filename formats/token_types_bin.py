@@ -1,0 +1,40 @@
+"""token_types.bin: one i32 per token, in id order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from formats.layout import Field, Place, Record, i32
+from formats.layout.tables import Table
+from formats.token_types import TokenType
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+FILE_NAME = "token_types.bin"
+
+TOKEN_TYPE = Record(
+    "token_type",
+    "One token's type.",
+    Field("token_type", i32, "what the token is", names=TokenType),
+)
+
+
+def build(types: ArrayLike) -> bytes:
+    """Pack token types of shape (n_tokens,) into token_types.bin.
+
+    Raises:
+        FormatError: a type outside the enumeration, with its index.
+
+    """
+    return Table.build(TOKEN_TYPE, {"token_type": types}, Place(FILE_NAME, "token_types")).tobytes()
+
+
+def read(data: Any, file: str = FILE_NAME) -> Table:
+    """View token_types.bin as a table with the column `token_type`, i32 of shape (n_tokens,).
+
+    Raises:
+        FormatError: bytes left over, or a type outside the enumeration.
+
+    """
+    return Table.read(TOKEN_TYPE, data, Place(file, "token_types"))

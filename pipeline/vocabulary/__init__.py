@@ -1,0 +1,1 @@
+"""The vocabulary of a byte-level BPE model: read from a GGUF, checked, and held in columns."""

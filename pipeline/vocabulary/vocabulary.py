@@ -1,0 +1,139 @@
+"""Reading a byte-level BPE vocabulary out of a GGUF, with every check that the tables rely on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formats.errors import FormatError, shown
+from formats.gguf import keys
+from formats.gguf.kinds import INTS, STR, STRINGS
+from formats.token_types import TokenType
+from pipeline.vocabulary import padding
+from pipeline.vocabulary.byte_text import decode_texts
+from pipeline.vocabulary.merges import Merges, reachable, read_merges
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from formats.byte_strings import ByteStrings
+    from formats.gguf.reader import GgufFile
+
+EMBEDDING = "token_embd.weight"
+BYTE_LEVEL_BPE = "gpt2"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Tokens and merges, in columns; ids run from 0.
+
+    Attributes:
+        texts: the tokens' texts as the GGUF has them, UTF-8.
+        tokens: the bytes they stand for; plain text for all but normal tokens.
+        types: shape (n_tokens,), int32: GGUF's token types.
+        merges: in rank order.
+        first_pad_id: where padding starts; n_tokens where nothing is padded.
+        embedding_rows: rows of token_embd.weight, None where there is no such tensor.
+
+    """
+
+    texts: ByteStrings
+    tokens: ByteStrings
+    types: NDArray[np.int32]
+    merges: Merges
+    first_pad_id: int
+    embedding_rows: int | None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def n_base(self) -> int:
+        """Number of normal tokens."""
+        return int(np.count_nonzero(self.types == TokenType.NORMAL))
+
+    @property
+    def added_ids(self) -> NDArray[np.int64]:
+        """Ids that are neither normal nor padding, ascending."""
+        return np.flatnonzero(self.types[: self.first_pad_id] != TokenType.NORMAL)
+
+    def duplicates(self) -> list[tuple[int, int]]:
+        """List texts that occur twice: the first id and the id that repeats it."""
+        first: dict[bytes, int] = {}
+        again = []
+        for token_id, text in enumerate(self.texts):
+            known = first.setdefault(text, token_id)
+            if known != token_id:
+                again.append((known, token_id))
+        return again
+
+    def unreachable_ids(self) -> NDArray[np.int64]:
+        """List the normal tokens that no run of merges makes, ascending."""
+        normal = self.types == TokenType.NORMAL
+        byte_tokens = np.flatnonzero(normal & (self.tokens.lengths == 1))
+        return np.flatnonzero(normal & ~reachable(self.merges, byte_tokens, len(self)))
+
+
+def read_vocabulary(gguf: GgufFile) -> Vocabulary:
+    """Read the vocabulary of a GGUF.
+
+    Raises:
+        FormatError: no byte-level BPE, a key that is missing or of the wrong type, columns that do
+            not fit each other, a text outside the byte alphabet, a merge of what are no tokens,
+            fewer embedding rows than tokens.
+
+    """
+    model = gguf.require(keys.TOKENIZER_MODEL, STR)
+    if model != BYTE_LEVEL_BPE:
+        raise gguf.key_values[keys.TOKENIZER_MODEL].place.error(
+            f"{BYTE_LEVEL_BPE!r}", shown(model), f"tokenizer model {shown(model)} is not byte-level BPE"
+        )
+    texts = _require_filled(gguf, keys.TOKENS)
+    types = _types(gguf, len(texts))
+    normal = types == TokenType.NORMAL
+    tokens = decode_texts(texts, normal, gguf.key_values[keys.TOKENS].element)
+    normal_ids = np.flatnonzero(normal)
+    # Of tokens with the same text the lowest id serves: it is entered last.
+    ids = dict(zip(reversed(list(texts.take(normal_ids))), reversed(normal_ids.tolist()), strict=True))
+    merge_texts = _require_filled(gguf, keys.MERGES)
+    merges = read_merges(merge_texts, ids, len(texts), gguf.key_values[keys.MERGES].element)
+    first_pad_id = padding.first_pad(texts, types)
+    return Vocabulary(texts, tokens, types, merges, first_pad_id, _embedding_rows(gguf, len(texts)))
+
+
+def _require_filled(gguf: GgufFile, key: str) -> ByteStrings:
+    strings = gguf.require(key, STRINGS)
+    if not len(strings):
+        raise gguf.key_values[key].place.error("at least one string, for byte-level BPE", "none")
+    return strings
+
+
+def _types(gguf: GgufFile, n_tokens: int) -> NDArray[np.int32]:
+    found = gguf.require(keys.TOKEN_TYPE, INTS)
+    value = gguf.key_values[keys.TOKEN_TYPE]
+    if len(found) != n_tokens:
+        raise value.place.error(f"{n_tokens} types, one for each of {keys.TOKENS}", str(len(found)))
+    # Byte tokens belong to SentencePiece vocabularies; byte-level BPE spells bytes as glyphs.
+    served = (found >= TokenType.NORMAL) & (found <= TokenType.UNUSED)
+    if not served.all():
+        token_id = int(np.argmin(served))
+        raise value.element(token_id).error("a type from 1 (normal) to 5 (unused)", str(found[token_id]))
+    return found.astype(np.int32)
+
+
+def _embedding_rows(gguf: GgufFile, n_tokens: int) -> int | None:
+    tensor = next((tensor for tensor in gguf.tensors if tensor.name == EMBEDDING), None)
+    if tensor is None:
+        return None
+    rows = tensor.ne[1] if len(tensor.ne) > 1 else 1
+    if rows < n_tokens:
+        raise FormatError(
+            f"at least {n_tokens} rows, one for each token",
+            f"{rows} (ne {list(tensor.ne)})",
+            path=f"tensor {EMBEDDING!r}",
+            offset=tensor.entry_offset,
+            file=gguf.file,
+        )
+    return rows
