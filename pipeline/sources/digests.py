@@ -93,24 +93,19 @@ def hash_file(path: Path, progress: Progress | None = None) -> FileDigest:
     Raises InputChanged where the file changes meanwhile, ModelError where it is missing or no
     file, MachineError where the system refuses to read it.
     """
-    stamp_of(path)
+    stamp = stamp_of(path)
     digest, done = hashlib.sha256(), 0
     buffer = memoryview(bytearray(CHUNK))
     try:
         with path.open("rb", buffering=0) as file:
-            stamp = FileStamp.of_status(os.fstat(file.fileno()))
             while count := file.readinto(buffer):
                 digest.update(buffer[:count])
                 done += count
                 if progress is not None:
                     progress(done, stamp.size)
-            after = FileStamp.of_status(os.fstat(file.fileno()))
     except OSError as error:
         raise failure(path, error) from error
-    if after != stamp or done != stamp.size:
-        raise InputChanged(
-            f"{path_words(path)}: changed while it was being hashed; run again when nothing writes it"
-        )
+    check_unchanged(path, stamp)
     return FileDigest(digest.hexdigest(), stamp)
 
 

@@ -28,8 +28,8 @@ def failure(path: Path, error: OSError) -> PipelineError:
     if error.errno in _DENIED:
         return StoreUnreadable(
             StoreFault.NO_PERMISSION,
-            f"{words}: no permission to read it; join the group that owns the store (often `ollama`),"
-            " or copy the store and set OLLAMA_MODELS",
+            f"{words}: no permission to read it; grant it to this user, or join the group that owns it"
+            " (`ollama` where Ollama runs as a service)",
         )
     if error.errno == errno.ELOOP:
         return StoreError(
@@ -39,7 +39,7 @@ def failure(path: Path, error: OSError) -> PipelineError:
         file = next((p for p in reversed(path.parents) if not p.is_dir()), path)
         return StoreError(
             StoreFault.NOT_A_FOLDER,
-            f"{path_words(file)}: expected a folder of the store, found a file; move it away",
+            f"{path_words(file)}: expected a folder, found a file; correct the path or move the file away",
         )
     if error.errno in _ABSENT:
         return InputChanged(f"{words}: vanished while it was being read; run again when nothing changes it")
@@ -73,7 +73,8 @@ def require_file(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a device, pipe or socket"
         raise StoreError(
-            StoreFault.NOT_A_FILE, f"{path_words(path)}: expected a file, found {kind}; move it away"
+            StoreFault.NOT_A_FILE,
+            f"{path_words(path)}: expected a file, found {kind}; correct the path or move that away",
         )
 
 

@@ -65,7 +65,8 @@ def parse_name(text: str) -> ModelName:
     """
     if not text:
         raise UsageError(f"model name: expected {_FORM}, found an empty text")
-    rest = _SCHEME.sub("", text, count=1) if _SCHEME.match(text) else text
+    scheme = _SCHEME.match(text)
+    rest = text[scheme.end() :] if scheme else text
     if "@" in rest:
         raise _wrong(text, "a digest is not given in the name; pin it with `digest:` beside it")
     tag = None

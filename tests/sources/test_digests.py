@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -155,15 +156,27 @@ def test_a_change_while_hashing_is_noticed(tmp_path):
             with path.open("r+b") as file:
                 file.write(b"x")
 
-    with pytest.raises(InputChanged, match="changed while it was being hashed"):
+    with pytest.raises(InputChanged, match="written to while it was being read"):
         hash_file(path, meddle)
 
 
 def test_a_file_that_shrinks_while_hashing_is_noticed(tmp_path):
     path = tmp_path / "blob"
     path.write_bytes(bytes(2 << 20))
-    with pytest.raises(InputChanged):
-        hash_file(path, lambda done, total: os.truncate(path, done))
+    with pytest.raises(InputChanged, match="changed from 2,097,152 to 1,048,576 bytes"):
+        hash_file(path, lambda done, total: os.truncate(path, 1 << 20))
+
+
+def test_a_file_that_is_replaced_while_hashing_is_noticed(tmp_path):
+    path = tmp_path / "blob"
+    path.write_bytes(bytes(2 << 20))
+
+    def replace(done, total):
+        shutil.copy2(path, tmp_path / "other")
+        (tmp_path / "other").replace(path)
+
+    with pytest.raises(InputChanged, match="replaced by another file"):
+        hash_file(path, replace)
 
 
 @pytest.mark.parametrize(

@@ -65,4 +65,4 @@ def test_a_refusal_counts_except_in_a_private_place(tmp_path, monkeypatch):
         StoreRoot(tmp_path, "test").has_store()
     assert caught.value.fault is StoreFault.NO_PERMISSION
     assert caught.value.exit_code == 4
-    assert "join the group that owns the store" in str(caught.value)
+    assert "join the group that owns it" in str(caught.value)
