@@ -26,8 +26,6 @@ from formats.layout import Blob, Counted, Field, Place, Record, exactly, u32
 from formats.layout.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from formats.byte_strings import ByteStrings
@@ -108,7 +106,7 @@ class TokenizerBin:
 
 
 def build(
-    layout: str, texts: ByteStrings, left: ArrayLike, right: ArrayLike, special_ids: Sequence[int]
+    layout: str, texts: ByteStrings, left: ArrayLike, right: ArrayLike, special_ids: NDArray[np.int64]
 ) -> bytes:
     """Pack tokenizer.bin.
 
@@ -117,7 +115,7 @@ def build(
         texts: the tokens' texts as the GGUF has them, UTF-8, in id order.
         left: ids of shape (n_merges,), in rank order.
         right: ids of shape (n_merges,), in rank order.
-        special_ids: the added tokens' ids, ascending, no padding.
+        special_ids: ids of the added tokens, shape (n_special,), ascending, no padding.
 
     Raises:
         FormatError: a text with a NUL (the engine handles texts as C strings).

@@ -16,10 +16,13 @@ from pipeline.vocabulary.byte_text import decode_texts
 from pipeline.vocabulary.merges import Merges, reachable, read_merges
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from formats.byte_strings import ByteStrings
     from formats.gguf.reader import GgufFile
+    from formats.layout import Place
 
 EMBEDDING = "token_embd.weight"
 BYTE_LEVEL_BPE = "gpt2"
@@ -93,7 +96,9 @@ def read_vocabulary(gguf: GgufFile) -> Vocabulary:
     texts = _require_filled(gguf, keys.TOKENS)
     types = _types(gguf, len(texts))
     normal = types == TokenType.NORMAL
-    tokens = decode_texts(texts, normal, gguf.key_values[keys.TOKENS].element)
+    element = gguf.key_values[keys.TOKENS].element
+    _require_text(texts, np.flatnonzero(~normal), element)
+    tokens = decode_texts(texts, normal, element)
     normal_ids = np.flatnonzero(normal)
     # Of tokens with the same text the lowest id serves: it is entered last.
     ids = dict(zip(reversed(list(texts.take(normal_ids))), reversed(normal_ids.tolist()), strict=True))
@@ -108,6 +113,15 @@ def _require_filled(gguf: GgufFile, key: str) -> ByteStrings:
     if not len(strings):
         raise gguf.key_values[key].place.error("at least one string, for byte-level BPE", "none")
     return strings
+
+
+def _require_text(texts: ByteStrings, ids: NDArray[np.int64], element: Callable[[int], Place]) -> None:
+    """Refuse plain texts that are not UTF-8; byte-level texts are checked where they are decoded."""
+    for token_id in ids.tolist():
+        try:
+            texts[token_id].decode()
+        except UnicodeDecodeError:
+            raise element(token_id).error("text in UTF-8", shown(texts[token_id])) from None
 
 
 def _types(gguf: GgufFile, n_tokens: int) -> NDArray[np.int32]:

@@ -1,0 +1,52 @@
+"""Which texts a vocab.bin covers: the check that people run after packing one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from formats.byte_strings import ByteStrings
+
+COMMON_HAN = (
+    "的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下"
+    "得可你年生自会那后能对着事其里所去行过家十用"
+)
+"""Frequent characters of modern Chinese."""
+SAMPLES = ("回答", "你好", "Ġgood", "Ċ")
+"""Texts whose entries are counted, in the engine's own spelling."""
+
+
+def coverage_lines(entries: ByteStrings) -> list[str]:
+    """Say which of the common characters are entries of their own, and count entries by content.
+
+    Args:
+        entries: the stored texts of a vocab.bin, in id order.
+
+    """
+    whole = set(entries)
+    missing = [char for char in COMMON_HAN if char.encode() not in whole]
+    space, newline = ("yes" if glyph.encode() in whole else "no" for glyph in "ĠĊ")
+    hits = ", ".join(f"{text} {count_containing(entries, text.encode())}" for text in SAMPLES)
+    han = f"{len(COMMON_HAN) - len(missing)} of {len(COMMON_HAN)}"
+    without = f", missing {''.join(missing)}" if missing else ""
+    return [
+        f"space Ġ: {space}, newline Ċ: {newline}, common Chinese characters: {han}{without}",
+        f"entries that contain {hits}",
+    ]
+
+
+def count_containing(entries: ByteStrings, text: bytes) -> int:
+    """Count the entries whose bytes contain a text."""
+    joined = entries.joined()
+    ends = np.cumsum(entries.lengths)
+    found = []
+    at = joined.find(text)
+    while at >= 0:
+        found.append(at)
+        at = joined.find(text, at + 1)
+    starts = np.array(found, dtype=np.int64)
+    rows = np.searchsorted(ends, starts, side="right")
+    inside = starts + len(text) <= ends[rows]
+    return len(np.unique(rows[inside]))

@@ -1,0 +1,74 @@
+"""The model that steps read: an opened GGUF, its vocabulary, and where it came from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from formats.errors import FormatError
+from formats.gguf import keys
+from formats.gguf.kinds import STR
+from formats.gguf.reader import GgufFile
+from pipeline.errors import ModelError
+from pipeline.sources.store import read_text_layers
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from pipeline.sources.source import Source
+    from pipeline.vocabulary.vocabulary import Vocabulary
+
+
+class Model:
+    """A model, opened; use as a context manager.
+
+    Attributes:
+        source: where it came from, and its digest.
+        gguf: the file, mapped.
+
+    Raises:
+        ModelError: the file is no GGUF that this tool reads.
+
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        try:
+            self.gguf = GgufFile.open(source.path)
+        except FormatError as error:
+            raise ModelError(str(error)) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.__dict__.pop("vocabulary", None)
+        self.gguf.close()
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary, read once for all steps.
+
+        Raises:
+            ModelError: it is no byte-level BPE vocabulary, or a broken one.
+
+        """
+        from pipeline.vocabulary.vocabulary import read_vocabulary
+
+        try:
+            return read_vocabulary(self.gguf)
+        except FormatError as error:
+            raise ModelError(str(error)) from error
+
+    @property
+    def pre(self) -> str:
+        """Name of the pre-tokenizer's rule: the manifest's where it states one, else the GGUF's."""
+        return self.source.pre or self.gguf.get(keys.TOKENIZER_PRE, STR) or ""
+
+    @cached_property
+    def text_layers(self) -> dict[str, bytes]:
+        """Licence, system text, parameters and template of a model in the Ollama store, by kind."""
+        return {} if self.source.ollama is None else read_text_layers(self.source.ollama)

@@ -1,0 +1,61 @@
+"""File names for foreign names: always inside their folder, distinct on every file system.
+
+Names in a model are any text: `../x`, `con`, two that differ in case only, 300 characters, nothing at
+all. A name that is plain stays as it is; any other is spelled with plain characters and gets a
+piece of the name's digest, so that it depends on nothing but the name and the names it collides with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FOREIGN = re.compile(r"[^A-Za-z0-9._-]")
+_LONGEST = 120
+_DIGEST_DIGITS = 12
+_RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
+)
+"""Windows keeps these for devices, whatever follows the first dot."""
+
+
+def safe_names(names: Iterable[str]) -> dict[str, str]:
+    """Map every name to a file name without suffix.
+
+    Args:
+        names: distinct names.
+
+    Returns:
+        for each name a text of ASCII letters, digits, `.`, `_` and `-`, at most 120 characters, that
+        starts with none of `.` and `-`, does not end in a dot, is not reserved on Windows, and differs
+        from all others when case is ignored.
+
+    >>> safe_names(["blk.0.attn_q.weight", "../x"])
+    {'blk.0.attn_q.weight': 'blk.0.attn_q.weight', '../x': '_.._x-a9e1fbd4a19b'}
+    """
+    plain = {name: _spell(name) for name in names}
+    taken = Counter(file.lower() for file in plain.values())
+    return {
+        name: file if file == name and taken[file.lower()] == 1 else _marked(file, name)
+        for name, file in plain.items()
+    }
+
+
+def _spell(name: str) -> str:
+    file = _FOREIGN.sub("_", name)
+    stem = file.partition(".")[0].lower()
+    if not file or file[0] in ".-" or stem in _RESERVED:
+        file = f"_{file}"
+    if file.endswith("."):
+        file += "_"
+    return file[:_LONGEST]
+
+
+def _marked(file: str, name: str) -> str:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+    return f"{file[: _LONGEST - _DIGEST_DIGITS - 1]}-{digest}"

@@ -1,0 +1,34 @@
+"""The steps that a manifest may name, one module a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.steps.inspect import Inspect
+from pipeline.steps.layers import Layers
+from pipeline.steps.ps_bundle import PsBundle
+from pipeline.steps.runtime_image import RuntimeImage
+from pipeline.steps.tensors import Tensors
+from pipeline.steps.tokenizer import Tokenizer
+from pipeline.steps.tokenizer_bin import TokenizerBin
+from pipeline.steps.vocab_bin import VocabBin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipeline.steps.step import Step
+
+DECLARATIONS: Mapping[str, Step] = {
+    step.name: step
+    for step in (
+        Inspect(),
+        Layers(),
+        Tokenizer(),
+        Tensors(),
+        PsBundle(),
+        RuntimeImage(),
+        VocabBin(),
+        TokenizerBin(),
+    )
+}
+"""Every step by its name, in the order of the documentation."""

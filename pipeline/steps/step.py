@@ -1,0 +1,126 @@
+"""What a step is, and what it sees while it works.
+
+A step says what it reads and what it writes; the order of steps follows from that. This module and
+the declarations of the steps import nothing heavy: what a step works with is imported in `run`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from pipeline.manifest.parameters import Parameter
+    from pipeline.model import Model
+
+MODEL = "model"
+"""The input that stands for the GGUF's bytes; its digest is the blob's."""
+MODEL_KIND = "model.kind"
+"""The input that stands for where the model came from: ollama, gguf or sample."""
+MODEL_PRE = "model.pre"
+"""The input that stands for the manifest's `model.pre`."""
+MODEL_LAYERS = "model.layers"
+"""The input that stands for the other layers of a model in the Ollama store."""
+MODEL_INPUTS = (MODEL, MODEL_KIND, MODEL_PRE, MODEL_LAYERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file that a step writes, or a folder of files.
+
+    Attributes:
+        name: path inside the output folder; `folder/*` for files that depend on the model.
+        layout: name of its layout.
+        version: of the layout.
+        summary: what it holds, in a line.
+
+    """
+
+    name: str
+    layout: str
+    version: str
+    summary: str
+
+    def covers(self, name: str) -> bool:
+        """Tell whether a file is this artifact, or one of its folder."""
+        folder = self.name.removesuffix("*")
+        return name == self.name or (folder != self.name and name.startswith(folder))
+
+
+class Sink(Protocol):
+    """A file that is being written; it is hashed on the way."""
+
+    def write(self, data: bytes | memoryview, /) -> object:
+        """Append bytes."""
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what was written, 64 hex digits."""
+
+
+class Job(Protocol):
+    """One step's work: its parameters, its inputs, and where its artifacts and words go."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The step's parameters, every one of them."""
+
+    @property
+    def model(self) -> Model:
+        """The model; opened when first asked for."""
+
+    def read(self, name: str) -> bytes:
+        """Return an artifact that the step declared as input."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write an artifact; it gets its final name when the whole step has worked."""
+
+    def create(self, name: str) -> AbstractContextManager[Sink]:
+        """Write an artifact bit by bit."""
+
+    def say(self, line: str) -> None:
+        """Tell the user something about the result."""
+
+    def warn(self, line: str) -> None:
+        """Tell the user about something that may be wrong."""
+
+    def progress(self, done: int, total: int) -> None:
+        """Tell how far the work is, in bytes."""
+
+
+class Step:
+    """Base of the steps. A subclass sets the attributes and implements `run`.
+
+    Attributes:
+        name: in the manifest.
+        summary: what it does, in a line.
+        version: counts up when the same inputs give other bytes.
+        parameters: the keys it takes in the manifest.
+        reads: model inputs and artifacts of other steps.
+        writes: its artifacts.
+
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    version: ClassVar[int] = 1
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    reads: ClassVar[tuple[str, ...]]
+    writes: ClassVar[tuple[Artifact, ...]]
+
+    def run(self, job: Job) -> None:
+        """Make the artifacts.
+
+        Raises:
+            ModelError, FormatError: the model does not allow it.
+            OSError: the machine does not.
+
+        """
+        raise NotImplementedError(f"step {self.name} does nothing")
+
+    def artifact(self, name: str) -> Artifact:
+        """Find the declaration of a file that this step writes."""
+        return next(artifact for artifact in self.writes if artifact.covers(name))
