@@ -3,6 +3,13 @@
 import hashlib
 import json
 
+import pytest
+
+from pipeline.sources.errors import StoreError
+from pipeline.sources.names import parse_name
+from pipeline.sources.roots import StoreRoot
+from pipeline.sources.store import find_model
+
 IMAGE = "application/vnd.ollama.image."
 GGUF = b"GGUF\x03\x00\x00\x00" + bytes(range(200))
 
@@ -63,3 +70,19 @@ class Store:
     def model(self, name="registry.ollama.ai/library/qwen2.5/0.5b", data=GGUF, extra=(), layout="manifests"):
         layers = [self.layer("model", data), *extra]
         return self.write_manifest(self.document(layers), name, layout)
+
+
+def find(store, name="qwen2.5:0.5b"):
+    return find_model(parse_name(name), [StoreRoot(store.root, "test")])
+
+
+def refusal(store, fault, *words, name="qwen2.5:0.5b", kind=StoreError):
+    """Check that the model is refused for `fault`, on one line with `words`; give the error back."""
+    with pytest.raises(kind) as caught:
+        find(store, name)
+    error = caught.value
+    assert error.fault is fault
+    assert str(error).isprintable()
+    for word in words:
+        assert str(word) in str(error)
+    return error
