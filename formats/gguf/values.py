@@ -64,7 +64,8 @@ class GgufValue:
 
         """
         if self._runs is not None:
-            return ByteStrings(np.frombuffer(self._data, dtype=np.uint8), *self._runs)
+            # A slice is a view of its own, which does not keep the file's from being released.
+            return ByteStrings(np.frombuffer(self._data[:], dtype=np.uint8), *self._runs)
         if self.element_type is not None:
             is_bool = self.element_type is ValueType.BOOL
             dtype = np.dtype(np.bool_) if is_bool else dtype_of(SCALARS[self.element_type])

@@ -31,7 +31,7 @@ def test_sizes_of_scalars_are_the_package_s():
         ours = dtype_of(SCALARS[ValueType(kind)])
         expected = np.uint8 if kind is gguf.GGUFValueType.BOOL else number
         assert ours == np.dtype(expected).newbyteorder("<")
-    assert INTEGERS == {kind for kind in ValueType if "INT" in kind.name}
+    assert {kind for kind in ValueType if "INT" in kind.name} == INTEGERS
 
 
 def test_keys_are_the_package_s():
