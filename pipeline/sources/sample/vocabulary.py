@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formats.byte_level import encode
+from formats.errors import shown
 from pipeline.errors import ModelError
 from pipeline.sources.errors import path_words
 from pipeline.sources.files import read_up_to, require_file, stat_or_none
@@ -85,18 +86,23 @@ def base_tokens(path: Path) -> list[bytes]:
 def recover_merges(tokens: list[bytes]) -> list[tuple[bytes, bytes]]:
     """Find the merge behind every token after the 256 single bytes, by rank.
 
-    Takes about a second for Qwen's 151,387 merges.
+    Takes about a second for Qwen's 151,387 merges. Raises ModelError for a token that no merge of
+    earlier ones makes.
     """
     ids = {token: index for index, token in enumerate(tokens)}
     merges = []
     for index in range(256, len(tokens)):
-        left, right = _split(tokens[index], index, ids)
-        merges.append((left, right))
+        parts = _split(tokens[index], index, ids)
+        if len(parts) != 2:
+            raise ModelError(
+                f"token {index} ({shown(tokens[index])}): no merge of two earlier tokens makes it"
+            )
+        merges.append((parts[0], parts[1]))
     return merges
 
 
 def _split(token: bytes, limit: int, ids: dict[bytes, int]) -> list[bytes]:
-    """Merge a token's bytes by rank, with ids below `limit` only, until two parts are left."""
+    """Merge a token's bytes by rank, with ids below `limit` only, until two parts are left or nothing fits."""
     parts = [token[at : at + 1] for at in range(len(token))]
     while len(parts) > 2:
         best, place = limit, -1
