@@ -13,15 +13,12 @@ from pipeline.errors import ModelError
 from pipeline.sources.store import read_text_layers
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from pipeline.sources.source import Source
     from pipeline.vocabulary.vocabulary import Vocabulary
 
 
 class Model:
-    """A model, opened; use as a context manager.
+    """A model, opened.
 
     Attributes:
         source: where it came from, and its digest.
@@ -39,12 +36,8 @@ class Model:
         except FormatError as error:
             raise ModelError(str(error)) from error
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Give the file back."""
         self.__dict__.pop("vocabulary", None)
         self.gguf.close()
 

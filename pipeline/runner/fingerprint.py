@@ -1,0 +1,31 @@
+"""Which tool made an artifact: its version and the digest of its own sources.
+
+A step is made again when the tool changed. Someone who works on the tool should not have to remember
+to count a number up for that, so the sources themselves are the version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from pipeline.version import VERSION
+
+DISTRIBUTION = "q25-firmware-assets"
+_DIGITS = 12
+
+
+@cache
+def tool_version() -> str:
+    """Name the tool: `0.1.0+0123456789ab`, the digits from its sources; without sources the version alone."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    found = False
+    for folder in (package, package.parent / "formats"):
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(source.relative_to(folder.parent).as_posix().encode())
+            # A checkout may have other line ends than an installed package.
+            digest.update(source.read_bytes().replace(b"\r\n", b"\n"))
+            found = True
+    return f"{VERSION}+{digest.hexdigest()[:_DIGITS]}" if found else VERSION

@@ -1,0 +1,101 @@
+"""Why a step has to run: what it depends on differs from what its artifacts were made from."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from pipeline.runner.fingerprint import tool_version
+from pipeline.steps.step import MODEL, MODEL_KIND, MODEL_LAYERS, MODEL_PRE
+from pipeline.text_output import json_line, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pipeline.runner.graph import Node
+    from pipeline.runner.outputs import OutputFolder
+    from pipeline.runner.record import StepRecord
+    from pipeline.sources.source import Source
+
+_SHORT = 12
+_WORDS = {
+    MODEL: "the model",
+    MODEL_KIND: "the kind of source",
+    MODEL_PRE: "model.pre",
+    MODEL_LAYERS: "the model's other layers",
+}
+
+
+def model_inputs(source: Source) -> dict[str, str]:
+    """Give what stands for the model in a step's inputs: a digest or a word for each."""
+    layers = () if source.ollama is None else source.ollama.layers
+    listed = json_line([[layer.kind, layer.digest] for layer in layers])
+    return {
+        MODEL: f"sha256:{source.sha256}",
+        MODEL_KIND: source.kind,
+        MODEL_PRE: source.pre or "",
+        MODEL_LAYERS: f"sha256:{hashlib.sha256(listed.encode()).hexdigest()}",
+    }
+
+
+def plain_parameters(node: Node) -> dict[str, Any]:
+    """Give a step's parameters as the record holds them."""
+    return {name: plain(value) for name, value in node.request.parameters.items()}
+
+
+def reasons_to_run(
+    node: Node, inputs: Mapping[str, str], known: StepRecord | None, folder: OutputFolder
+) -> list[str]:
+    """Say why a step's artifacts are not what a run would make; an empty list where they are.
+
+    Args:
+        node: the step.
+        inputs: a digest for each thing the step reads.
+        known: what the build record says of the step.
+        folder: where its artifacts are.
+
+    """
+    if known is None:
+        return ["not made yet"]
+    return [
+        *_tool_reasons(node, known),
+        *_parameter_reasons(plain_parameters(node), known.parameters),
+        *_input_reasons(inputs, known.inputs),
+        *_artifact_reasons(known, folder),
+    ]
+
+
+def _tool_reasons(node: Node, known: StepRecord) -> Iterator[str]:
+    if known.version != node.step.version:
+        yield f"the step's version was {known.version}, is {node.step.version}"
+    if known.tool != tool_version():
+        yield f"the tool was {known.tool}, is {tool_version()}"
+
+
+def _parameter_reasons(now: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[str]:
+    for name in {**before, **now}:
+        words = [json_line(values.get(name)) for values in (before, now)]
+        if words[0] != words[1]:
+            yield "{} was {}, is {}".format(name, *words)
+
+
+def _input_reasons(now: Mapping[str, str], before: Mapping[str, str]) -> Iterator[str]:
+    for name in {**before, **now}:
+        if before.get(name) != now.get(name):
+            yield f"{_WORDS.get(name, name)} changed{_change(before.get(name), now.get(name))}"
+
+
+def _artifact_reasons(known: StepRecord, folder: OutputFolder) -> Iterator[str]:
+    for artifact in known.artifacts:
+        found = folder.known.digest(artifact.name)
+        if found is None:
+            yield f"{artifact.name} is missing"
+        elif found != artifact.sha256:
+            yield f"{artifact.name} was edited"
+
+
+def _change(before: str | None, now: str | None) -> str:
+    if not before or not now:
+        return ""
+    short = (digest.removeprefix("sha256:")[:_SHORT] for digest in (before, now))
+    return " ({} -> {})".format(*short)

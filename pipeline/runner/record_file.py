@@ -1,0 +1,36 @@
+"""The build record as a file of the output folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.runner.record import FILE_NAME, BuildRecord, read_record
+
+if TYPE_CHECKING:
+    from pipeline.runner.outputs import OutputFolder, Staged
+
+
+def load_record(folder: OutputFolder) -> BuildRecord:
+    """Read a folder's build record; an empty one where there is none that can be read."""
+    try:
+        data = folder.read(FILE_NAME)
+    except OSError:
+        return BuildRecord()
+    return read_record(data) or BuildRecord()
+
+
+def write_record(folder: OutputFolder, record: BuildRecord, *, replace_strangers: bool) -> None:
+    """Write a record where it differs, and the list of known files."""
+    data = record.document()
+    if FILE_NAME not in folder.known or not folder.holds(FILE_NAME, data):
+        staged: list[Staged] = []
+        with folder.stage(FILE_NAME, staged) as file:
+            file.write(data)
+        folder.commit(staged, replace_strangers=replace_strangers)
+    folder.save_known()
+
+
+def orphans(folder: OutputFolder, record: BuildRecord) -> tuple[str, ...]:
+    """List the files of earlier runs that no step of a record makes."""
+    made = {artifact.name for artifact in record.artifacts()} | {FILE_NAME}
+    return tuple(name for name in folder.known.names() if name not in made)

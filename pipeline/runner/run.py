@@ -1,0 +1,284 @@
+"""A run: every step of a manifest that has to run, in order, each committed before the next."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from formats.errors import FormatError
+from pipeline.errors import CheckFailed, ModelError, PipelineError, UsageError
+from pipeline.runner.fingerprint import tool_version
+from pipeline.runner.freshness import model_inputs, plain_parameters, reasons_to_run
+from pipeline.runner.job import StepJob
+from pipeline.runner.lock import locked
+from pipeline.runner.outputs import OutputFolder, refusal
+from pipeline.runner.record import ArtifactRecord, BuildRecord, StepRecord, source_document
+from pipeline.runner.record_file import load_record, orphans, write_record
+from pipeline.runner.reporter import State, StepReport
+from pipeline.runner.selection import select
+from pipeline.sources.source import find_source
+from pipeline.steps.step import MODEL_INPUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pipeline.manifest.load import Manifest
+    from pipeline.model import Model
+    from pipeline.runner.graph import Graph, Node
+    from pipeline.runner.outputs import Committed, Staged
+    from pipeline.runner.reporter import Reporter
+    from pipeline.runner.selection import Selection
+    from pipeline.sources.source import Source
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run.
+
+    Attributes:
+        only: run these steps alone; empty for all.
+        start: run this step and what depends on it; None for all.
+        force: run steps that are fresh too, and replace files that are not ours.
+        dry_run: say what would run, and touch nothing.
+        keep_going: after a failure go on with what does not depend on it.
+        fallback: whether the manifest's fallback may serve.
+        wait: wait for another run in the same folder.
+
+    """
+
+    only: Sequence[str] = ()
+    start: str | None = None
+    force: bool = False
+    dry_run: bool = False
+    keep_going: bool = False
+    fallback: bool = True
+    wait: bool = False
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run came to.
+
+    Attributes:
+        reports: one for each step that was looked at, in order.
+        record: the build record as it stands.
+        orphans: files of earlier runs that no step of the manifest makes any more.
+        failure: the first error of a run that kept going, or None.
+
+    """
+
+    reports: tuple[StepReport, ...]
+    record: BuildRecord
+    orphans: tuple[str, ...]
+    failure: PipelineError | None
+
+
+def run_manifest(manifest: Manifest, graph: Graph, options: RunOptions, reporter: Reporter) -> RunResult:
+    """Bring the artifacts of a manifest up to date.
+
+    Raises:
+        PipelineError: the first failure, unless the run keeps going.
+
+    """
+    selection = select(graph, options.only, options.start)
+    for note in manifest.notes:
+        reporter.note(note)
+    with ExitStack() as stack:
+        try:
+            if not options.dry_run:
+                lock = OutputFolder.prepare(manifest.out)
+                stack.enter_context(locked(lock, wait=options.wait, on_wait=reporter.note))
+            folder = stack.enter_context(OutputFolder(manifest.out, writable=not options.dry_run))
+            source = find_source(
+                manifest.model,
+                manifest.beside,
+                fallback=options.fallback,
+                progress=lambda done, total: reporter.progress("checking the model", done, total),
+            )
+            reporter.source(source)
+            run = _Run(manifest, options, reporter, folder, source)
+            stack.callback(run.close_model)
+            return run.run(graph, selection)
+        except OSError as error:
+            raise refusal(error, manifest.out) from error
+
+
+class _Run:
+    """The state of one run.
+
+    Attributes:
+        steps: the record of every step, the earlier one until the step was made anew.
+        unsettled: steps whose artifacts are not what this run needs, with the reason.
+
+    """
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        options: RunOptions,
+        reporter: Reporter,
+        folder: OutputFolder,
+        source: Source,
+    ) -> None:
+        self._manifest = manifest
+        self._options = options
+        self._reporter = reporter
+        self._folder = folder
+        self._source = source
+        self._model: Model | None = None
+        self._reports: list[StepReport] = []
+        self._failure: PipelineError | None = None
+        self.steps: dict[str, StepRecord] = {}
+        self.unsettled: dict[str, str] = {}
+
+    def run(self, graph: Graph, selection: Selection) -> RunResult:
+        earlier = load_record(self._folder).steps
+        self.steps = {name: earlier[name] for name in graph.nodes if name in earlier}
+        self._order = tuple(graph.nodes)
+        for node in graph.nodes.values():
+            if node.name in selection.wanted:
+                self._visit(node)
+            elif node.name in selection.needed:
+                self._require_fresh(node)
+        record = self._record()
+        if not self._options.dry_run:
+            write_record(self._folder, record, replace_strangers=self._options.force)
+        return RunResult(tuple(self._reports), record, orphans(self._folder, record), self._failure)
+
+    def _visit(self, node: Node) -> None:
+        """Run a step where it has to run."""
+        blocked = [
+            provider for provider in dict.fromkeys(node.providers.values()) if provider in self.unsettled
+        ]
+        if blocked:
+            state = State.WOULD_RUN if self._options.dry_run else State.SKIPPED
+            self._report(StepReport(node.name, state, [f"{self.unsettled[blocked[0]]}"]))
+            self.unsettled[node.name] = self.unsettled[blocked[0]]
+            return
+        inputs = self._inputs(node)
+        reasons = reasons_to_run(node, inputs, self.steps.get(node.name), self._folder)
+        if self._options.force and not reasons:
+            reasons = ["forced"]
+        if not reasons:
+            self._check_pins(node.name, self.steps[node.name].artifacts)
+            self._report(StepReport(node.name, State.FRESH))
+        elif self._options.dry_run:
+            self._report(StepReport(node.name, State.WOULD_RUN, reasons))
+            self.unsettled[node.name] = f"after {node.name}, which would run"
+        else:
+            self._make(node, inputs, reasons)
+
+    def _require_fresh(self, node: Node) -> None:
+        """Refuse to build on a step that is not part of this run and out of date.
+
+        Raises:
+            UsageError: with the reason.
+
+        """
+        reasons = reasons_to_run(node, self._inputs(node), self.steps.get(node.name), self._folder)
+        if reasons:
+            raise UsageError(
+                f"step {node.name}, whose artifacts this run reads, is out of date: {reasons[0]}; run it too "
+                f"(--from {node.name})"
+            )
+
+    def _make(self, node: Node, inputs: Mapping[str, str], reasons: Sequence[str]) -> None:
+        """Run a step and commit its artifacts, all of them or none."""
+        self._reporter.started(node.name, reasons)
+
+        def progress(done: int, total: int) -> None:
+            self._reporter.progress(node.name, done, total)
+
+        job = StepJob(node, self._folder, self._open_model, progress)
+        try:
+            node.step.run(job)
+            self._source.check_unchanged()
+            self._check_pins(node.name, job.staged)
+            files = self._folder.commit(job.staged, replace_strangers=self._options.force)
+        except (PipelineError, FormatError, OSError) as error:
+            self._folder.drop_staged()
+            failure = self._as_failure(node, error)
+            self._report(StepReport(node.name, State.FAILED, [str(failure)]))
+            if not self._options.keep_going:
+                raise failure from error
+            self._failure = self._failure or failure
+            self.unsettled[node.name] = f"it reads from {node.name}, which failed"
+            return
+        artifacts = tuple(_describe(node, file) for file in sorted(files, key=lambda file: file.name))
+        self.steps[node.name] = StepRecord(
+            node.name, node.step.version, tool_version(), plain_parameters(node), inputs, artifacts
+        )
+        # A run that is killed after this finds the step done.
+        write_record(self._folder, self._record(), replace_strangers=self._options.force)
+        self._report(StepReport(node.name, State.MADE, reasons, files, job.notes, job.warnings))
+
+    def _as_failure(self, node: Node, error: PipelineError | FormatError | OSError) -> PipelineError:
+        if isinstance(error, FormatError):
+            return ModelError(f"step {node.name}: {error}")
+        return refusal(error, self._manifest.out) if isinstance(error, OSError) else error
+
+    def _report(self, report: StepReport) -> None:
+        self._reports.append(report)
+        self._reporter.step(report)
+
+    def _open_model(self) -> Model:
+        if self._model is None:
+            from pipeline.model import Model
+
+            self._model = Model(self._source)
+        return self._model
+
+    def close_model(self) -> None:
+        """Give the model's file back."""
+        if self._model is not None:
+            self._model.close()
+
+    def _inputs(self, node: Node) -> dict[str, str]:
+        """Give a digest for each thing a step reads; the steps it reads from are settled.
+
+        Raises:
+            ModelError: an artifact that the step before did not write for this model.
+
+        """
+        model = model_inputs(self._source)
+        inputs = {}
+        for name in node.step.reads:
+            if name in MODEL_INPUTS:
+                inputs[name] = model[name]
+                continue
+            made = self.steps.get(node.providers[name])
+            artifacts = () if made is None else made.artifacts
+            sha256 = next((artifact.sha256 for artifact in artifacts if artifact.name == name), None)
+            if sha256 is None:
+                raise ModelError(
+                    f"step {node.name} reads {name}, which step {node.providers[name]} did not write for this model"
+                )
+            inputs[name] = f"sha256:{sha256}"
+        return inputs
+
+    def _check_pins(self, step: str, files: Iterable[ArtifactRecord | Staged]) -> None:
+        """Hold artifacts against the manifest's `expect`.
+
+        Raises:
+            CheckFailed: another digest; nothing was replaced.
+
+        """
+        for file in files:
+            pin = self._manifest.expect.get(file.name)
+            if pin is not None and pin != f"sha256:{file.sha256}":
+                place = self._manifest.place("expect", file.name)
+                raise CheckFailed(
+                    f"{place}: expect: {file.name}: expected {pin}, found sha256:{file.sha256} as step {step} makes it"
+                )
+
+    def _record(self) -> BuildRecord:
+        steps = {name: self.steps[name] for name in self._order if name in self.steps}
+        return BuildRecord(source_document(self._source), steps)
+
+
+def _describe(node: Node, file: Committed) -> ArtifactRecord:
+    declared = node.step.artifact(file.name)
+    return ArtifactRecord(
+        file.name, file.size, file.sha256, declared.layout, declared.version, declared.summary
+    )
