@@ -78,7 +78,9 @@ def scan_frames(data: Any, offset: int, count: int, record: Record, place: Place
 
     limit = len(data)
     last = limit - head
-    left = max(limit - offset, 0)
+    if offset > limit:
+        raise place.error(f"a start inside the {limit} bytes", f"a start at {offset}")
+    left = limit - offset
     if count > left // head:
         raise place.error(
             f"at most {left // head} elements of {head} bytes or more in the {left} bytes left", str(count)

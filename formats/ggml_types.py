@@ -70,6 +70,8 @@ class GgmlType(IntEnum):
     Q2_0 = 42, 64, 18
 
 
+_BY_ID = {int(known): known for known in GgmlType}
+
 REMOVED = {
     4: "Q4_2",
     5: "Q4_3",
@@ -85,7 +87,7 @@ REMOVED = {
 
 def known_type(type_id: int) -> GgmlType | None:
     """Return the type of an id, or None for one that is removed or unknown."""
-    return GgmlType._value2member_map_.get(type_id)  # type: ignore[return-value]
+    return _BY_ID.get(type_id)
 
 
 def type_label(type_id: int) -> str:

@@ -86,7 +86,14 @@ def test_a_count_beyond_the_end_is_refused_before_any_work(count):
         "g: keys at offset 0x18 (24): expected at most 3 elements of 8 bytes or more in the 31 bytes left, "
         f"found {count}"
     )
-    assert "in the 0 bytes left" in refusal(bytes(3), 9, 1, NAME, Place())
+    assert "in the 0 bytes left" in refusal(bytes(3), 3, 1, NAME, Place())
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_start_beyond_the_end_is_refused(count):
+    assert refusal(bytes(3), 4, count, NAME, Place("g", "keys", 4)) == (
+        "g: keys at offset 0x4 (4): expected a start inside the 3 bytes, found a start at 4"
+    )
 
 
 def test_a_record_without_a_string_is_a_mistake_of_the_caller():

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 CUT_SHORT = "the file is cut short or damaged: fetch it again"
 """What to do about a file that states more than it holds."""
 
+BADLY_MADE = "the file is damaged or badly made: fetch it or convert the model again"
+"""What to do about any other fault, where nothing better is known."""
+
 
 class Cursor:
     """Reads numbers and strings one after the other; every read is checked first.

@@ -103,35 +103,32 @@ def place_tensors(
     expected, exact = 0, True
     for entry in entries:
         offset = entry.offset
-        if offset != expected if exact else offset < expected or offset % alignment:
-            words = (
-                f"{expected} (the padded sizes before it)"
-                if exact
-                else f"a multiple of {alignment} from {expected} on"
-            )
+        fits = offset == expected if exact else offset >= expected and offset % alignment == 0
+        if not fits:
             place = Place(file, f"tensor {shown(entry.name)}.offset", entry.offset_at)
-            raise place.error(
-                words, f"{offset}, {_misplaced(offset, expected, alignment, size - data_offset)}"
-            )
+            sums = f"{expected} (the padded sizes before it)"
+            words = sums if exact else f"a multiple of {alignment} from {expected} on"
+            found = _misplaced(offset, expected, alignment, size - data_offset)
+            raise place.error(words, f"{offset}, {found}")
         start = data_offset + offset
         tensor = TensorInfo(entry.name, entry.type_id, entry.ne, offset, start, entry.start)
-        length = tensor.size
-        if start + (length or 0) > size:
+        exact = tensor.size is not None
+        length = tensor.size or 0
+        if start + length > size:
             place = Place(file, f"tensor {shown(entry.name)}", entry.start)
-            bytes_ = "its" if length is None else f"its {length}"
+            words = f"{length} bytes" if exact else "bytes"
             raise place.error(
-                f"{bytes_} bytes at 0x{start:X} inside the file of {size} bytes",
-                f"an end at 0x{start + (length or 0):X} ({start + (length or 0)})",
+                f"its {words} at 0x{start:X} inside the file of {size} bytes",
+                f"an end at 0x{start + length:X} ({start + length})",
                 CUT_SHORT,
             )
         tensors.append(tensor)
-        exact = length is not None
-        expected = padded(offset + (length or 0), alignment)
+        expected = padded(offset + length, alignment)
     return tuple(tensors)
 
 
 def _misplaced(offset: int, expected: int, alignment: int, section: int) -> str:
-    """Say in what way an offset is wrong."""
+    """Say in what way an offset is wrong, for a data section of `section` bytes."""
     if offset % alignment:
         return f"not a multiple of the alignment {alignment}"
     if offset > section:

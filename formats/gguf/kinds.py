@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from formats.gguf.cursor import not_utf8
+from formats.gguf.cursor import BADLY_MADE, not_utf8
 from formats.gguf.value_types import INTEGERS, ValueType
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Kind(Generic[T]):
 
         """
         if not self.fits(value):
-            raise value.place.error(self.words, value.type_label)
+            raise value.place.error(self.words, value.type_label, BADLY_MADE)
         return self.convert(value)
 
 
@@ -54,14 +54,14 @@ def _text(value: GgufValue) -> str:
         return str(raw, "utf-8")
     except UnicodeDecodeError as error:
         place = value.place.field("text", value.offset - value.place.offset)
-        raise place.error("text in UTF-8", not_utf8(raw, error)) from None
+        raise place.error("text in UTF-8", not_utf8(raw, error), BADLY_MADE) from None
 
 
 def _integers(value: GgufValue) -> NDArray[np.int64]:
     column: Any = value.value
     if value.element_type is ValueType.UINT64 and value.count and int(column.max()) >= 2**63:
         index = int(np.argmax(column >= np.uint64(2**63)))
-        raise value.element(index).error("an integer below 2^63", str(column[index]))
+        raise value.element(index).error("an integer below 2^63", str(column[index]), BADLY_MADE)
     return np.asarray(column, dtype=np.int64)
 
 

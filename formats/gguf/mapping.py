@@ -37,13 +37,18 @@ def map_file(path: Path) -> mmap.mmap:
         # Once more: the path may name something else by now.
         _check_regular(status.st_mode, path)
         if status.st_size == 0:
-            raise FormatError("a GGUF file", "an empty file", file=str(path))
+            raise empty_file(str(path))
         return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
     finally:
         os.close(descriptor)
 
 
+def empty_file(file: str) -> FormatError:
+    """Make the refusal for a file without a byte."""
+    return FormatError("a GGUF file", "an empty file", file=file, hint="fetch it again")
+
+
 def _check_regular(mode: int, path: Path) -> None:
     if not stat.S_ISREG(mode):
         kind = next((words for holds, words in _KINDS if holds(mode)), "something else")
-        raise FormatError("a regular file", kind, file=str(path))
+        raise FormatError("a regular file", kind, file=str(path), hint="name the GGUF file itself")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from formats.errors import FormatError, shown
-from formats.gguf.cursor import CUT_SHORT, Cursor
+from formats.gguf.cursor import BADLY_MADE, CUT_SHORT, Cursor
 from formats.gguf.directory import place_tensors, read_directory
 from formats.gguf.keys import ALIGNMENT
 from formats.gguf.layout import (
@@ -18,7 +18,7 @@ from formats.gguf.layout import (
     MIN_TENSOR_INFO,
     VERSIONS,
 )
-from formats.gguf.mapping import map_file
+from formats.gguf.mapping import empty_file, map_file
 from formats.gguf.split import refuse_part
 from formats.gguf.tensors import LLAMA_CPP_NAME_BYTES, TensorInfo, padded
 from formats.gguf.value_types import ValueType
@@ -48,7 +48,8 @@ class GgufFile:
     """A GGUF file, checked as a whole when it is opened.
 
     Arrays, `ByteStrings` and tensor data are views of the file. They stay valid after `close`, which
-    then leaves the mapping to the last of them; values that were not asked for are gone.
+    then leaves the mapping to the last of them; values that were not asked for are gone. The file
+    must not be shortened while it is mapped: the system then ends the process.
 
     >>> with GgufFile.open("model.gguf") as model:                       # doctest: +SKIP
     ...     tokens = model.require("tokenizer.ggml.tokens", STRINGS)
@@ -83,7 +84,8 @@ class GgufFile:
         self.size = len(self._data)
         try:
             self._read()
-        except FormatError:
+        except FormatError as error:
+            error.hint = error.hint or BADLY_MADE
             self.close()
             raise
 
@@ -154,7 +156,9 @@ class GgufFile:
         """
         value = self.key_values.get(key)
         if value is None:
-            raise FormatError(f"the key {shown(key)} with {kind.words}", "no such key", file=self.file)
+            expected = f"the key {shown(key)} with {kind.words}"
+            hint = "the file is no such model, or its converter left the key out"
+            raise FormatError(expected, "no such key", file=self.file, hint=hint)
         return kind.read(value)
 
     def data_of(self, tensor: TensorInfo) -> memoryview:
@@ -167,7 +171,8 @@ class GgufFile:
         size = tensor.size
         if size is None:
             place = Place(self.file, f"tensor {shown(tensor.name)}", tensor.entry_offset)
-            raise place.error("a tensor type of known size", tensor.type_label)
+            hint = "convert the model to a type that is known"
+            raise place.error("a tensor type of known size", tensor.type_label, hint)
         return self._data[tensor.absolute_offset : tensor.absolute_offset + size]
 
     def _oddities(self) -> list[str]:
@@ -182,20 +187,20 @@ class GgufFile:
             last = self.tensors[-1]
             end = None if last.size is None else padded(last.absolute_offset + last.size, self.alignment)
         if end is not None and end < self.size:
-            lines.append(
-                f"{self.size - end} bytes after the last tensor, from offset 0x{end:X} on, are not used"
-            )
+            lines.append(f"unused bytes at the end: {self.size - end}, from offset 0x{end:X} on")
         return lines
 
 
 def _read_header(cursor: Cursor) -> tuple[int, int, int]:
     """Read version, number of tensors and number of key/value pairs; check that they can be true."""
     if cursor.left == 0:
-        raise FormatError("a GGUF file", "an empty file", file=cursor.file)
+        raise empty_file(cursor.file)
     start = bytes(cursor.data[:32])
     if start[: len(MAGIC)] != MAGIC:
         known = (words for magic, words in _OTHER_MAGIC if start.startswith(magic))
-        raise cursor.place("magic").error(f"'GGUF' ({shown(MAGIC)})", shown(start[:4]), next(known, ""))
+        raise cursor.place("magic").error(
+            f"'GGUF' ({shown(MAGIC)})", shown(start[:4]), next(known, "this is no GGUF file")
+        )
     cursor.skip(len(MAGIC), "magic")
     place = cursor.place("version")
     version = cursor.number(u32, place.path)
@@ -203,7 +208,8 @@ def _read_header(cursor: Cursor) -> tuple[int, int, int]:
         big = version != 0 and version & 0xFFFF == 0
         swapped = int.from_bytes(version.to_bytes(4, "little"), "big")
         found = f"a big-endian file of version {swapped}" if big else f"version {version}"
-        hint = "convert the model again with a present llama.cpp" if big or version < VERSIONS[0] else ""
+        newer = version > VERSIONS[-1] and not big
+        hint = "look for a newer release of this tool" if newer else "convert the model again"
         raise place.error("a little-endian file of version 2 or 3", found, hint)
     counts = {}
     for name, words in (("n_tensors", "tensors"), ("n_kv", "key/value pairs")):

@@ -123,11 +123,14 @@ GIVEN = {
     ),
     "22_magic": (
         model([], [info(b"a")], 32, magic=b"GGML"),
-        "magic at offset 0x0 (0): expected 'GGUF' (bytes 47 47 55 46), found bytes 47 47 4d 4c",
+        "magic at offset 0x0 (0): expected 'GGUF' (bytes 47 47 55 46), found bytes 47 47 4d 4c; this is no GGUF file",
     ),
     "23b_v4": (
         model([], [info(b"a")], 32, version=4),
-        "version at offset 0x4 (4): expected a little-endian file of version 2 or 3, found version 4",
+        (
+            "version at offset 0x4 (4): expected a little-endian file of version 2 or 3, found version 4"
+            "; look for a newer release of this tool"
+        ),
     ),
     "25_bool_2": (
         model([pair(b"x.b", BOOL, b"\2")], [info(b"a")], 32),
@@ -142,6 +145,6 @@ GIVEN = {
         "key 'x.a'.count at offset 0x58 (88): expected at most 0 elements of type u8 in the 0 bytes left, "
         "found 18446744073709551615" + CUT,
     ),
-    "31_zero_bytes": (b"", "expected a GGUF file, found an empty file"),
+    "31_zero_bytes": (b"", "expected a GGUF file, found an empty file; fetch it again"),
     "33_nt0_no_padding": (model(pad=1), accept()),
 }

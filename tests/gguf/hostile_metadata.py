@@ -24,7 +24,7 @@ from hostile import (
 
 MAGIC_EXPECTED = "magic at offset 0x0 (0): expected 'GGUF' (bytes 47 47 55 46), found bytes "
 VERSION_EXPECTED = "version at offset 0x4 (4): expected a little-endian file of version 2 or 3, found "
-CONVERT = "; convert the model again with a present llama.cpp"
+CONVERT = "; convert the model again"
 METADATA = {
     # The header.
     "magic_swapped": (
@@ -43,7 +43,7 @@ METADATA = {
         b"PK\3\4" + bytes(60),
         MAGIC_EXPECTED + "50 4b 03 04; a zip archive, as PyTorch writes: convert it to GGUF",
     ),
-    "one_byte": (b"G", MAGIC_EXPECTED + "47"),
+    "one_byte": (b"G", MAGIC_EXPECTED + "47; this is no GGUF file"),
     "magic_only": (
         b"GGUF",
         "version at offset 0x4 (4): expected 4 bytes, found 0 bytes before the end" + CUT,

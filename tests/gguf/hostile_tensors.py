@@ -220,11 +220,11 @@ TENSORS = {
         one(data=96),
         accept(
             ("a",),
-            warnings=("64 bytes after the last tensor, from offset 0xA0 on, are not used",),
+            warnings=("unused bytes at the end: 64, from offset 0xA0 on",),
         ),
     ),
     "bytes_after_no_tensors": (
         model(data=1),
-        accept(warnings=("1 bytes after the last tensor, from offset 0x60 on, are not used",)),
+        accept(warnings=("unused bytes at the end: 1, from offset 0x60 on",)),
     ),
 }

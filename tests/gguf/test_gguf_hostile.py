@@ -16,6 +16,8 @@ from formats.gguf import GgufFile
 
 CASES = {**GIVEN, **METADATA, **TENSORS}
 
+BADLY_MADE = "; the file is damaged or badly made: fetch it or convert the model again"
+
 CHILD = """
 import json, resource, sys, time
 from pathlib import Path
@@ -35,6 +37,11 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
 """
 
 
+def line(file, outcome):
+    """Give the whole message; one without advice of its own ends in the general advice."""
+    return f"{file}: {outcome}" + ("" if "; " in outcome else BADLY_MADE)
+
+
 def test_no_name_is_used_twice():
     assert len(CASES) == len(GIVEN) + len(METADATA) + len(TENSORS)
 
@@ -51,7 +58,7 @@ def test_each_file_is_read_or_refused_as_stated(name):
         return
     with pytest.raises(FormatError) as caught:
         GgufFile(data, "x.gguf")
-    assert str(caught.value) == f"x.gguf: {outcome}"
+    assert str(caught.value) == line("x.gguf", outcome)
 
 
 def test_the_collection_is_rebuilt_byte_for_byte(shared):
@@ -79,7 +86,7 @@ def test_no_file_takes_long_or_much_memory(tmp_path):
     assert [name for name, *_ in lines] == sorted(f"{name}.gguf" for name in CASES)
     for name, outcome, peak_kib, seconds in lines:
         expected = CASES[name.removesuffix(".gguf")][1]
-        words = "read" if isinstance(expected, Accept) else f"{tmp_path / name}: {expected}"
+        words = "read" if isinstance(expected, Accept) else line(tmp_path / name, expected)
         assert outcome == words
         assert "\n" not in outcome
         # The interpreter with numpy and construct is about half of it.
