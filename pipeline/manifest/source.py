@@ -10,7 +10,7 @@ from pipeline.errors import MachineError
 from pipeline.manifest.place import ManifestError, Place
 
 LIMIT = 256 * 1024
-"""Largest manifest in bytes. Reading one of this size takes some two seconds; real ones have 1 KiB."""
+"""Largest manifest in bytes. Reading one of this size takes seconds; real ones have about 1 KiB."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # What YAML 1.2 calls printable, without the line breaks that only YAML 1.1 knows (U+0085, U+2028,

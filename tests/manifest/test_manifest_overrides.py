@@ -117,6 +117,18 @@ def test_what_is_set_too_is_not_voided(turn):
     assert manifest.model == ModelChoice("gguf", "a.gguf", pin, "qwen2")
 
 
+def test_a_manifest_without_a_model_gets_one():
+    text = TEXT.replace("model: {ollama: qwen2.5:0.5b}\n", "")
+    for part in ("", "model:\n"):
+        assert parse(text + part, "model.gguf=a").model == ModelChoice("gguf", "a")
+    assert "model: expected a mapping" in refusal(text=text + "model: 5\n")
+    line = refusal("model.gguf=a", text=text + "model: 5\n")
+    assert (
+        line
+        == "--set model.gguf=a: model holds no keys to set: it is 5, which stands at manifests/m.yaml:7:8"
+    )
+
+
 def test_a_model_as_a_whole():
     assert parse(FULL, "model={sample: qwen3}").model == ModelChoice("sample", "qwen3")
     assert parse(TEXT, "model.fallback.sample=qwen3").model.fallback == "qwen3"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from manifest_samples import DIGEST, FULL, HEAD, STEPS, parse
 
-from pipeline.manifest import ManifestError
+from pipeline.manifest import ManifestError, Size
 from pipeline.manifest.schema import main, manifest_schema, schema_text
 
 SCHEMA = manifest_schema(STEPS)
@@ -47,6 +47,14 @@ def test_every_default_is_a_value_that_its_key_may_have():
                     list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
                 )
                 Draft202012Validator(schema).validate(default)
+
+
+def test_sizes_that_are_no_powers_of_two_are_bounded_where_they_are_numbers():
+    for multiple, more in ((1, {}), (4, {"multipleOf": 4})):
+        number, text = Size(8, 99, multiple_of=multiple).schema()["anyOf"]
+        assert number == {"type": "integer", "minimum": 8, "maximum": 99, **more}
+        assert text["type"] == "string"
+    assert Size(8, 99).words() == "a size in bytes from 8 to 99 (0x63)"
 
 
 GOOD = [
