@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if check.exists() and check.read_text("utf-8") == text:
         return 0
-    sys.stderr.write(f"{check}: not the schema of the present steps; write it anew\n")
+    sys.stderr.write(
+        f"{check}: not the schema of the present steps; write there what this prints without --check\n"
+    )
     return 1
 
 
