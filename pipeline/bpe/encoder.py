@@ -73,7 +73,7 @@ class Encoder:
         _one_of("specials", specials, get_args(Specials))
         _one_of("invalid", invalid, get_args(Invalid))
         self._tables = tables
-        self._strict = "strict" if invalid == "error" else "replace"
+        self._errors = "strict" if invalid == "error" else "replace"
         self._split = rule_for(tables.pre)
         self._merge = tables.merge
         self._byte_tokens = [tables.byte_token(byte) for byte in range(256)]
@@ -131,7 +131,7 @@ class Encoder:
                 ) from None
             return text
         try:
-            return text.decode(errors=self._strict)
+            return text.decode(errors=self._errors)
         except UnicodeDecodeError as error:
             at = error.start
             raise TextError(

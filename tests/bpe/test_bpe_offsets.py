@@ -1,10 +1,12 @@
-"""Places in the NFC form of a text, and where in the text they came from."""
+"""Where in a text the tokens of its NFC form came from."""
 
 from __future__ import annotations
 
 import pytest
+from bpe_texts import nasty_texts, real_texts
 
-from pipeline.bpe.nfc import changes
+from pipeline.bpe.encoder import Encoder
+from pipeline.bpe.nfc import changes, is_nfc
 from pipeline.bpe.offsets import SourceMap
 
 
@@ -38,3 +40,34 @@ def test_neighbouring_changes_keep_apart():
     source = source_map("e\u0301e\u0301")  # bytes 0..3 and 3..6 become 0..2 and 2..4
     assert [source.start(at) for at in range(5)] == [0, 0, 3, 3, 6]
     assert [source.end(at) for at in range(5)] == [0, 3, 3, 6, 6]
+
+
+def test_pieces(qwen3):
+    encoder = Encoder(qwen3)
+    pieces = encoder.pieces("Hi <think>Ae\u0301!")
+    assert [tuple(piece) for piece in pieces] == [
+        (13048, b"Hi", 0, 2),
+        (220, b" ", 2, 3),
+        (151667, b"<think>", 3, 10),
+        (32, b"A", 10, 11),
+        (963, "é".encode(), 11, 14),
+        (0, b"!", 14, 15),
+    ]
+
+
+@pytest.mark.parametrize("specials", ["all", "user", "none"])
+def test_pieces_tell_where_they_came_from(qwen3, specials):
+    encoder = Encoder(qwen3, specials=specials)
+    for text in [*real_texts().values(), *nasty_texts(3_000, seed=63)]:
+        pieces = encoder.pieces(text)
+        data = text.encode()
+        assert [piece.token for piece in pieces] == encoder.encode(text)
+        places = [(piece.start, piece.end) for piece in pieces]
+        assert places == sorted(places)
+        assert [0, *(end for _, end in places)][-1] == len(data)
+        assert all(
+            start <= before for (_, before), (start, _) in zip([(0, 0), *places], places, strict=False)
+        )
+        if is_nfc(text):
+            assert all(data[piece.start : piece.end] == piece.data for piece in pieces)
+            assert b"".join(piece.data for piece in pieces) == data
