@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 
@@ -23,10 +22,3 @@ def json_document(value: Any) -> bytes:
 def json_line(value: Any) -> str:
     """Write a value as JSON on one line, without the line's end."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(", ", ": "))
-
-
-def plain(value: Any) -> Any:
-    """Turn tuples and read-only mappings into the lists and dicts that JSON has."""
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from pipeline.manifest.parameters import as_json
 from pipeline.runner.fingerprint import tool_version
 from pipeline.steps.step import MODEL, MODEL_KIND, MODEL_LAYERS, MODEL_PRE
-from pipeline.text_output import json_line, plain
+from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,7 +41,7 @@ def model_inputs(source: Source) -> dict[str, str]:
 
 def plain_parameters(node: Node) -> dict[str, Any]:
     """Give a step's parameters as the record holds them."""
-    return {name: plain(value) for name, value in node.request.parameters.items()}
+    return {name: as_json(value) for name, value in node.request.parameters.items()}
 
 
 def reasons_to_run(

@@ -1,0 +1,23 @@
+"""The commands, one module each; a module's docstring is its help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.commands.clean import COMMAND as CLEAN
+from pipeline.commands.dag import COMMAND as DAG
+from pipeline.commands.decode import COMMAND as DECODE
+from pipeline.commands.encode import COMMAND as ENCODE
+from pipeline.commands.inspect import COMMAND as INSPECT
+from pipeline.commands.models import COMMAND as MODELS
+from pipeline.commands.run import COMMAND as RUN
+from pipeline.commands.status import COMMAND as STATUS
+from pipeline.commands.verify import COMMAND as VERIFY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipeline.commands.command import Command
+
+COMMANDS: Sequence[Command] = (RUN, STATUS, DAG, INSPECT, MODELS, VERIFY, CLEAN, ENCODE, DECODE)
+"""In the order of the help."""

@@ -1,0 +1,53 @@
+"""What the commands that take an image have in common."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.errors import ModelError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from formats.q25tokrt.image import Image
+
+
+def add_image_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare IMAGE."""
+    parser.add_argument(
+        "image", metavar="IMAGE", help="a Q25TOKRT image, or the output folder that holds one"
+    )
+
+
+def load_image(path: str) -> Image:
+    """Read and verify an image.
+
+    Raises:
+        ModelError: it is no image, or a damaged one.
+        OSError: it cannot be read.
+
+    """
+    from formats.errors import FormatError
+    from formats.q25tokrt.verify import verify_image
+    from pipeline.steps.runtime_image import IMAGE
+
+    file = Path(path)
+    if file.is_dir():
+        file /= IMAGE
+    try:
+        return verify_image(file.read_bytes(), str(file))
+    except FormatError as error:
+        raise ModelError(str(error)) from error
+
+
+def read_input(path: str | None) -> bytes:
+    """Read a file, or standard input where none is named."""
+    return sys.stdin.buffer.read() if path is None else Path(path).read_bytes()
+
+
+def lines_of(data: bytes) -> list[bytes]:
+    """Cut text at line feeds; the last line need not end in one."""
+    lines = data.split(b"\n")
+    return lines[:-1] if lines[-1] == b"" else lines

@@ -1,0 +1,81 @@
+"""Make every artifact of a manifest that is missing, edited or out of date.
+
+A step runs when what it depends on changed: its inputs' digests, its parameters, its version, or the
+tool. Artifacts are written under a temporary name and renamed; one whose bytes did not change keeps
+its file, with its time of change. One run at a time works in an output folder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.commands.command import Command
+from pipeline.commands.manifest_arguments import add_manifest_arguments, load
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pipeline.runner.run import RunResult
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_manifest_arguments(parser)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--only", metavar="STEP", action="append", default=[], help="run this step alone; may be repeated"
+    )
+    which.add_argument("--from", metavar="STEP", dest="start", help="run this step and what depends on it")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="run steps that are fresh too, and replace files that this tool did not write",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would run and why; write nothing")
+    parser.add_argument(
+        "--keep-going", action="store_true", help="after a failure go on with what does not depend on it"
+    )
+    parser.add_argument(
+        "--no-fallback", action="store_true", help="refuse the manifest's fallback; for firmware builds"
+    )
+    parser.add_argument("--wait", action="store_true", help="wait for another run in the same folder")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the manifest."""
+    from pipeline.commands.reporting import JsonReporter, TextReporter
+    from pipeline.runner.run import RunOptions, run_manifest
+
+    manifest, graph = load(arguments)
+    options = RunOptions(
+        only=tuple(arguments.only),
+        start=arguments.start,
+        force=arguments.force,
+        dry_run=arguments.dry_run,
+        keep_going=arguments.keep_going,
+        fallback=not arguments.no_fallback,
+        wait=arguments.wait,
+    )
+    reporter = JsonReporter() if arguments.json else TextReporter()
+    result = run_manifest(manifest, graph, options, reporter)
+    if not arguments.json:
+        _summarise(result, str(manifest.out))
+    if result.failure is not None:
+        raise result.failure
+    return 0
+
+
+def _summarise(result: RunResult, out: str) -> None:
+    if result.orphans:
+        print(
+            f"{len(result.orphans)} files in {out} are made by no step any more; `pipeline clean` removes them"
+        )
+    states = [report.state.value for report in result.reports]
+    counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
+    artifacts = list(result.record.artifacts())
+    total = sum(artifact.size for artifact in artifacts)
+    print(f"{counts}; {len(artifacts)} artifacts, {total:,} bytes in {out}")
+
+
+COMMAND = Command("run", "make what a manifest names", __doc__, add_arguments, run)

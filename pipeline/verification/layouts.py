@@ -1,0 +1,131 @@
+"""What each layout demands of a file, as far as the file and those beside it can tell."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from formats import ps_bundle, token_types_bin, tokenizer_bin, vocab_bin
+from formats.errors import FormatError
+from formats.gguf.reader import GgufFile
+from formats.layout import Place
+from formats.layout.tables import Table
+from formats.q25tokrt.layout import MAGIC
+from formats.q25tokrt.verify import verify_image
+from pipeline.steps.runtime_image import IMAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def check_for(path: Path) -> Callable[[Path], None] | None:
+    """Find the check for a file, by its first bytes or else by its name; None where it has no layout."""
+    with path.open("rb") as file:
+        start = file.read(len(MAGIC))
+    if start == MAGIC:
+        return _image
+    if start.startswith(b"GGUF") or path.suffix == ".gguf":
+        return _gguf
+    return _BY_NAME.get(path.name)
+
+
+def known_names() -> list[str]:
+    """List the names of files that are recognised by them."""
+    return sorted(_BY_NAME)
+
+
+def _image(path: Path) -> None:
+    verify_image(path.read_bytes(), str(path))
+
+
+def _gguf(path: Path) -> None:
+    with GgufFile.open(path):
+        pass
+
+
+def _token_index(path: Path) -> None:
+    data, place = path.read_bytes(), Place(str(path), "token_index")
+    beside = path.with_name(ps_bundle.BYTES_FILE)
+    if beside.is_file():
+        ps_bundle.read_token_index(data, beside.stat().st_size, place)
+    else:
+        Table.read(ps_bundle.TOKEN_INDEX_RECORD, data, place)
+
+
+def _merge_table(path: Path) -> None:
+    data, place = path.read_bytes(), Place(str(path), "merge_table")
+    index, strings = path.with_name(ps_bundle.INDEX_FILE), path.with_name(ps_bundle.BYTES_FILE)
+    if not (index.is_file() and strings.is_file()):
+        Table.read(ps_bundle.MERGE_RECORD, data, place)
+        return
+    token_bytes = strings.read_bytes()
+    table = ps_bundle.read_token_index(index.read_bytes(), len(token_bytes), Place(str(index), "token_index"))
+    ps_bundle.read_merge_table(data, ps_bundle.token_strings(table, token_bytes), place)
+
+
+def _token_bytes(path: Path) -> None:
+    index = path.with_name(ps_bundle.INDEX_FILE)
+    if index.is_file():
+        ps_bundle.read_token_index(index.read_bytes(), path.stat().st_size, Place(str(index), "token_index"))
+
+
+def _vocab_bin(path: Path) -> None:
+    vocab_bin.read(path.read_bytes(), str(path))
+
+
+def _token_types(path: Path) -> None:
+    token_types_bin.read(path.read_bytes(), str(path))
+
+
+def _tokenizer_bin(path: Path) -> None:
+    """Read either layout; nothing in the file tells which it has."""
+    data = path.read_bytes()
+    try:
+        tokenizer_bin.read(data, "documented", str(path))
+    except FormatError as as_documented:
+        try:
+            tokenizer_bin.read(data, "loader", str(path))
+        except FormatError as as_loader:
+            # The reading that came further is the one that was meant.
+            raise max(as_documented, as_loader, key=lambda error: error.offset or 0) from None
+
+
+def _tokens_jsonl(path: Path) -> None:
+    place = Place(str(path))
+    offset = 0
+    lines = path.read_bytes().split(b"\n")
+    if lines[-1]:
+        raise place.error("a line feed behind the last line", "none")
+    for number, line in enumerate(lines[:-1]):
+        at = place.field(f"line {number + 1}", offset)
+        try:
+            token = json.loads(line)
+        except ValueError as error:
+            raise at.error("a JSON object", str(error)) from None
+        if not isinstance(token, dict) or token.get("id") != number:
+            raise at.error(f"a JSON object with the id {number}", line[:40].decode("ascii", "replace"))
+        offset += len(line) + 1
+
+
+def _json(path: Path) -> None:
+    try:
+        json.loads(path.read_bytes())
+    except ValueError as error:
+        raise Place(str(path)).error("a JSON document", str(error)) from None
+
+
+_BY_NAME: dict[str, Callable[[Path], None]] = {
+    IMAGE: _image,
+    ps_bundle.INDEX_FILE: _token_index,
+    ps_bundle.BYTES_FILE: _token_bytes,
+    ps_bundle.MERGE_FILE: _merge_table,
+    vocab_bin.FILE_NAME: _vocab_bin,
+    token_types_bin.FILE_NAME: _token_types,
+    tokenizer_bin.FILE_NAME: _tokenizer_bin,
+    "tokens.jsonl": _tokens_jsonl,
+    "model.json": _json,
+    "tokenizer_facts.json": _json,
+    "q25_tokenizer.json": _json,
+    "tensor_payload_export_manifest.json": _json,
+}
