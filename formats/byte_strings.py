@@ -8,6 +8,7 @@ lengths over one array of bytes, and are copied all at once where a table is wri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,9 +75,9 @@ class ByteStrings:
         return self.data[start : start + int(self.lengths[index])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        view = self.data.data
-        for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
-            yield view[start : start + length].tobytes()
+        # Slices of one bytes object cost a third of those of a mapped file.
+        joined, offsets = self.joined(), self.offsets().tolist()
+        return (joined[start:end] for start, end in pairwise(offsets))
 
     def take(self, ids: NDArray[Any] | Sequence[int]) -> ByteStrings:
         """Select strings by index or by a mask, in the given order; no byte is copied."""
@@ -98,6 +99,8 @@ class ByteStrings:
     def joined(self) -> bytes:
         """Copy all strings back to back, in order."""
         offsets = self.offsets()
+        if len(self) and np.array_equal(self.starts, self.starts[0] + offsets[:-1]):
+            return self.data[self.starts[0] : self.starts[0] + offsets[-1]].tobytes()
         out = np.empty(int(offsets[-1]), dtype=np.uint8)
         _copy_runs(self.data, self.starts, out, offsets[:-1], self.lengths)
         return out.tobytes()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from formats.errors import shown
 from pipeline.errors import ModelError
 from pipeline.safe_names import safe_names
-from pipeline.steps.tensors import MANIFEST
 from pipeline.text_output import json_document
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from formats.gguf.tensors import TensorInfo
     from pipeline.steps.step import Job
 
+MANIFEST = "tensor_payload_export_manifest.json"
 CHUNK = 1 << 20
 EMBEDDING, OUTPUT = "token_embd.weight", "output.weight"
 

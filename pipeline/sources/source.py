@@ -35,7 +35,7 @@ class Source:
         pre: the manifest's `model.pre`, or None.
         ollama: the model in the store; also for the sample, which lies in one of its own.
         requested: the Ollama name that the fallback stands in for, or None.
-        notes: lines for the user: why the fallback serves.
+        notes: lines for the user: why the fallback serves, what is not packed.
 
     """
 
@@ -102,7 +102,20 @@ def find_source(
         return _sample(choice.fallback, choice, digests, name.short, str(error))
     found = check_model_blob(model, digests, progress)
     _check_pin(choice, found, name.short)
-    return Source("ollama", name.short, model.model_blob, found.sha256, found.stamp, choice.pre, model)
+    notes = _adapter_notes(model)
+    return Source(
+        "ollama", name.short, model.model_blob, found.sha256, found.stamp, choice.pre, model, notes=notes
+    )
+
+
+def _adapter_notes(model: OllamaModel) -> tuple[str, ...]:
+    adapters = sum(layer.kind == "adapter" for layer in model.layers)
+    if not adapters:
+        return ()
+    return (
+        f"{model.name.short} has {adapters} adapter layer{'s' * (adapters != 1)}; its GGUF is packed as it is, "
+        "without, so its weights are not those that Ollama runs",
+    )
 
 
 def _sample(

@@ -8,11 +8,11 @@ from pipeline.manifest.containers import ListOf
 from pipeline.manifest.kinds import Choice, Text
 from pipeline.manifest.parameters import Parameter
 from pipeline.steps.step import MODEL, Artifact, Step
+from pipeline.tensor_export import MANIFEST, export_tensors
 
 if TYPE_CHECKING:
     from pipeline.steps.step import Job
 
-MANIFEST = "tensor_payload_export_manifest.json"
 _GLOB = Text("a glob over tensor names, such as blk.*.attn_q.weight")
 
 
@@ -46,6 +46,4 @@ class Tensors(Step):
 
     def run(self, job: Job) -> None:
         """Copy the payloads and write the manifest."""
-        from pipeline.tensor_export import export_tensors
-
         export_tensors(job)

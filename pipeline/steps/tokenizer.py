@@ -43,7 +43,9 @@ class Tokenizer(Step):
         model, vocabulary = job.model, job.model.vocabulary
         found = templates.read_templates(model.gguf)
         collected = facts.collect_facts(model, found)
-        job.write("tokens.jsonl", export.tokens_jsonl(vocabulary))
+        with job.create("tokens.jsonl") as sink:
+            for lines in export.tokens_jsonl(vocabulary):
+                sink.write(lines)
         job.write("merges.txt", export.merges_txt(vocabulary.merges.texts))
         job.write(token_types_bin.FILE_NAME, token_types_bin.build(vocabulary.types))
         for template in found:

@@ -27,7 +27,7 @@ class VocabBin(Step):
         import numpy as np
 
         from formats import vocab_bin
-        from pipeline.coverage import coverage_lines
+        from pipeline.vocab_coverage import coverage_lines
 
         vocabulary = job.model.vocabulary
         real = np.arange(vocabulary.first_pad_id)

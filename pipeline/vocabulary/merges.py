@@ -56,14 +56,18 @@ def read_merges(
             pair that occurs twice; with its index.
 
     """
-    columns = np.empty((len(texts), 3), dtype=np.int64)
+    sides: list[int] = []
+    append = sides.append
     for rank, text in enumerate(texts):
         cut = text.find(b" ", 1)
         left, right = text[:cut], text[cut + 1 :]
         try:
-            columns[rank] = ids[left], ids[right], ids[left + right]
+            append(ids[left])
+            append(ids[right])
+            append(ids[left + right])
         except KeyError as error:
             raise _refusal(text, cut, error.args[0], element(rank)) from None
+    columns = np.array(sides, dtype=np.int64).reshape(-1, 3)
     left_ids, right_ids, out_ids = (np.ascontiguousarray(columns[:, side]) for side in range(3))
     repeated = first_repeat(left_ids, right_ids, n_tokens)
     if repeated is not None:

@@ -64,9 +64,12 @@ class Vocabulary:
 
     def duplicates(self) -> list[tuple[int, int]]:
         """List texts that occur twice: the first id and the id that repeats it."""
+        texts = list(self.texts)
+        if len(set(texts)) == len(texts):
+            return []
         first: dict[bytes, int] = {}
         again = []
-        for token_id, text in enumerate(self.texts):
+        for token_id, text in enumerate(texts):
             known = first.setdefault(text, token_id)
             if known != token_id:
                 again.append((known, token_id))

@@ -40,13 +40,14 @@ def coverage_lines(entries: ByteStrings) -> list[str]:
 def count_containing(entries: ByteStrings, text: bytes) -> int:
     """Count the entries whose bytes contain a text."""
     joined = entries.joined()
-    ends = np.cumsum(entries.lengths)
-    found = []
+    starts = []
     at = joined.find(text)
     while at >= 0:
-        found.append(at)
+        starts.append(at)
         at = joined.find(text, at + 1)
-    starts = np.array(found, dtype=np.int64)
-    rows = np.searchsorted(ends, starts, side="right")
-    inside = starts + len(text) <= ends[rows]
+    found = np.array(starts, dtype=np.int64)
+    offsets = entries.offsets()
+    rows = np.searchsorted(offsets, found, side="right") - 1
+    # A text may also lie across the border of two entries that belong to different tokens.
+    inside = found + len(text) <= offsets[rows + 1]
     return len(np.unique(rows[inside]))
