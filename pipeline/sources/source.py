@@ -113,8 +113,10 @@ def _adapter_notes(model: OllamaModel) -> tuple[str, ...]:
     if not adapters:
         return ()
     return (
-        f"{model.name.short} has {adapters} adapter layer{'s' * (adapters != 1)}; its GGUF is packed as it is, "
-        "without, so its weights are not those that Ollama runs",
+        (
+            f"{model.name.short} has {adapters} adapter layer{'s' * (adapters != 1)}; its GGUF is packed as it is, "
+            "without, so its weights are not those that Ollama runs"
+        ),
     )
 
 
