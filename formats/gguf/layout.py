@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import construct
-
 from formats.ggml_types import GgmlType
 from formats.gguf.value_types import ValueType
 from formats.layout import (
     Blob,
+    Choice,
     Counted,
     Field,
     Record,
@@ -37,27 +36,13 @@ from formats.layout import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import construct
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 DEFAULT_ALIGNMENT = 32
 MAX_KEY_BYTES = 0xFFFF
 MAX_DIMS = 4
-
-
-class Choice(construct.Switch):  # type: ignore[misc]
-    """A value whose layout is chosen by an earlier field.
-
-    Attributes:
-        type_field: name of the field that chooses.
-        cases: construct's own: layouts by that field's value.
-
-    """
-
-    def __init__(self, type_field: str, cases: Mapping[ValueType, construct.Construct]) -> None:
-        super().__init__(lambda context: context[type_field], cases)
-        self.type_field = type_field
 
 
 SCALARS: dict[ValueType, construct.FormatField] = {

@@ -5,8 +5,6 @@ it, and what people read (schema, dump, C header) is derived from it.
 """
 
 from formats.layout.fields import (
-    Blob,
-    Counted,
     Field,
     Record,
     f32,
@@ -23,11 +21,13 @@ from formats.layout.fields import (
     u32,
     u64,
 )
+from formats.layout.parts import Blob, Choice, Counted
 from formats.layout.place import Place
 from formats.layout.rules import Rule, at_least, at_most, between, exactly, member_of, odd, power_of_two
 
 __all__ = [
     "Blob",
+    "Choice",
     "Counted",
     "Field",
     "Place",

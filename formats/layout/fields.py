@@ -1,4 +1,4 @@
-"""The words of a declaration: fields with a meaning, records, counted lists and byte runs.
+"""The words of a declaration: fields with a meaning, and records of them.
 
 Everything here is construct underneath: a `Record` is a `construct.Struct`, a `Field` a
 `construct.Renamed`. What they add is the meaning, unit and constraint of each field, which the
@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import construct
 
 from formats.errors import FormatError, shown
-from formats.layout.rules import Rule, exactly, member_of
+from formats.layout.rules import Rule, member_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from enum import IntEnum
 
     import numpy as np
@@ -29,7 +28,7 @@ i8, i16, i32, i64 = construct.Int8sl, construct.Int16sl, construct.Int32sl, cons
 f32, f64 = construct.Float32l, construct.Float64l
 
 
-def _located(error: FormatError, step: str) -> FormatError:
+def located(error: FormatError, step: str) -> FormatError:
     """Put one more step in front of an error's path, on its way out of nested layouts."""
     if error.path and not error.path.startswith("["):
         error.path = f"{step}.{error.path}"
@@ -81,7 +80,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         try:
             value = self.subcon._parsereport(stream, context, path)
         except FormatError as error:
-            raise _located(error, self.name) from None
+            raise located(error, self.name) from None
         except construct.ConstructError as error:
             left = construct.stream_seek(stream, 0, 2, path) - offset
             raise FormatError(
@@ -97,7 +96,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         try:
             return self.subcon._build(value, stream, context, path)
         except FormatError as error:
-            raise _located(error, self.name) from None
+            raise located(error, self.name) from None
         except construct.ConstructError as error:
             raise FormatError(
                 f"a value that fits {self._size_words()}", shown(value), path=self.name, offset=offset
@@ -178,61 +177,10 @@ class Record(construct.Struct):  # type: ignore[misc]
         try:
             return self.parse(bytes(data[offset : offset + self.size]))
         except FormatError as error:
-            _located(error, path) if path else None
+            located(error, path) if path else None
             error.file = file
             error.offset = offset + (error.offset or 0)
             raise
-
-
-class Counted(construct.Array):  # type: ignore[misc]
-    """A list whose length stands in an earlier field, or is fixed.
-
-    Attributes:
-        count_field: name of the field that holds the number of elements, or None.
-
-    """
-
-    def __init__(self, count: int | str, subcon: construct.Construct) -> None:
-        super().__init__(count if isinstance(count, int) else _earlier(count), subcon)
-        self.count_field = None if isinstance(count, int) else count
-
-    def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
-        count = construct.evaluate(self.count, context)
-        values = construct.ListContainer()
-        for index in range(count):
-            values.append(self._element(index, self.subcon._parsereport, stream, context, path))
-        return values
-
-    def _build(self, obj: Any, stream: Any, context: Any, path: str) -> construct.ListContainer:
-        count = construct.evaluate(self.count, context)
-        if len(obj) != count:
-            raise FormatError(f"{count} elements", f"{len(obj)}")
-        return construct.ListContainer(
-            self._element(index, self.subcon._build, value, stream, context, path)
-            for index, value in enumerate(obj)
-        )
-
-    @staticmethod
-    def _element(index: int, call: Callable[..., Any], *args: Any) -> Any:
-        try:
-            return call(*args)
-        except FormatError as error:
-            raise _located(error, f"[{index}]") from None
-        except construct.ConstructError as error:
-            raise FormatError("a whole element", "the end of the data", path=f"[{index}]") from error
-
-
-class Blob(construct.Bytes):  # type: ignore[misc]
-    """A run of bytes whose length stands in an earlier field.
-
-    Attributes:
-        length_field: name of that field.
-
-    """
-
-    def __init__(self, length: str) -> None:
-        super().__init__(_earlier(length))
-        self.length_field = length
 
 
 def fixed_size(subcon: construct.Construct) -> int | None:
@@ -245,7 +193,8 @@ def fixed_size(subcon: construct.Construct) -> int | None:
 
 def magic(name: str, value: bytes, meaning: str) -> Field:
     """Declare bytes that never differ."""
-    return Field(name, construct.Bytes(len(value)), meaning, rule=exactly(value))
+    rule = Rule(f"{value.decode('ascii')!r} ({shown(value)})", lambda found: found == value, value)
+    return Field(name, construct.Bytes(len(value)), meaning, rule=rule)
 
 
 def reserved(name: str, size: int) -> Field:
@@ -253,7 +202,3 @@ def reserved(name: str, size: int) -> Field:
     zeros = bytes(size)
     rule = Rule(f"{size} zero bytes", lambda found: found == zeros, zeros)
     return Field(name, construct.Bytes(size), "zero", rule=rule)
-
-
-def _earlier(name: str) -> Callable[[Any], int]:
-    return lambda context: int(context[name])

@@ -1,0 +1,83 @@
+"""Parts of a record whose size or shape an earlier field decides: lists, byte runs, choices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import construct
+
+from formats.errors import FormatError
+from formats.layout.fields import located
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class Counted(construct.Array):  # type: ignore[misc]
+    """A list whose length stands in an earlier field, or is fixed.
+
+    Attributes:
+        count_field: name of the field that holds the number of elements, or None.
+
+    """
+
+    def __init__(self, count: int | str, subcon: construct.Construct) -> None:
+        super().__init__(count if isinstance(count, int) else earlier(count), subcon)
+        self.count_field = None if isinstance(count, int) else count
+
+    def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
+        count = construct.evaluate(self.count, context)
+        values = construct.ListContainer()
+        for index in range(count):
+            values.append(self._element(index, self.subcon._parsereport, stream, context, path))
+        return values
+
+    def _build(self, obj: Any, stream: Any, context: Any, path: str) -> construct.ListContainer:
+        count = construct.evaluate(self.count, context)
+        if len(obj) != count:
+            raise FormatError(f"{count} elements", f"{len(obj)}")
+        return construct.ListContainer(
+            self._element(index, self.subcon._build, value, stream, context, path)
+            for index, value in enumerate(obj)
+        )
+
+    @staticmethod
+    def _element(index: int, call: Callable[..., Any], *args: Any) -> Any:
+        try:
+            return call(*args)
+        except FormatError as error:
+            raise located(error, f"[{index}]") from None
+        except construct.ConstructError as error:
+            raise FormatError("a whole element", "the end of the data", path=f"[{index}]") from error
+
+
+class Blob(construct.Bytes):  # type: ignore[misc]
+    """A run of bytes whose length stands in an earlier field.
+
+    Attributes:
+        length_field: name of that field.
+
+    """
+
+    def __init__(self, length: str) -> None:
+        super().__init__(earlier(length))
+        self.length_field = length
+
+
+class Choice(construct.Switch):  # type: ignore[misc]
+    """A value whose layout an earlier field chooses.
+
+    Attributes:
+        type_field: name of the field that chooses.
+        cases: construct's own: layouts by that field's value.
+
+    """
+
+    def __init__(self, type_field: str, cases: Mapping[Any, construct.Construct]) -> None:
+        super().__init__(earlier(type_field), cases)
+        self.type_field = type_field
+
+
+def earlier(name: str) -> Callable[[Any], int]:
+    """Look up an earlier field of the same record."""
+    return lambda context: int(context[name])
