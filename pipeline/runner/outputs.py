@@ -91,6 +91,7 @@ class OutputFolder:
         self._serial = 0
         self._pool: ThreadPoolExecutor | None = None
         self._synced: dict[Path, Future[None]] = {}
+        self._unsynced: set[Path] = set()
         self.known = KnownFiles(root, self._read(self._work / _KNOWN))
         self.drop_staged()
 
@@ -98,6 +99,9 @@ class OutputFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for folder in sorted(self._unsynced):
+            with suppress(FileNotFoundError):
+                _sync(folder)
         self.drop_staged()
         if self._pool is not None:
             self._pool.shutdown()
@@ -131,8 +135,15 @@ class OutputFolder:
         return self.known.digest(name) == hashlib.sha256(data).hexdigest()
 
     @contextmanager
-    def stage(self, name: str, staged: list[Staged]) -> Iterator[StagedFile]:
-        """Write a file under a temporary name; when it is whole it is added to `staged`."""
+    def stage(self, name: str, staged: list[Staged], *, sync: bool = True) -> Iterator[StagedFile]:
+        """Write a file under a temporary name; when it is whole it is added to `staged`.
+
+        Args:
+            name: its final name.
+            staged: the files that are committed together.
+            sync: bring it to the disk; a file that is written again soon need not be.
+
+        """
         folder = self._work / _STAGING
         folder.mkdir(exist_ok=True)
         self._serial += 1
@@ -142,7 +153,8 @@ class OutputFolder:
             yield file
         finally:
             file.close()
-        self._synced[path] = self._sync_later(path)
+        if sync:
+            self._synced[path] = self._sync_later(path)
         staged.append(Staged(name, path, file.size, file.sha256))
 
     def commit(self, staged: list[Staged], *, replace_strangers: bool = False) -> list[Committed]:
@@ -159,24 +171,22 @@ class OutputFolder:
         """
         held = {file.name: self._held(file, replace_strangers=replace_strangers) for file in staged}
         for file in staged:
-            self._synced.pop(file.path).result()
+            if file.path in self._synced:
+                self._synced.pop(file.path).result()
             self.known.claim(file.name)
         self.save_known()
         committed = []
-        folders: set[Path] = set()
         for file in staged:
             path = self.root / file.name
             changed = held[file.name] != file.sha256
             if changed:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 file.path.replace(path)
-                folders.add(path.parent)
+                self._unsynced.add(path.parent)
             else:
                 file.path.unlink()
             self.known.remember(file.name, file.sha256)
             committed.append(Committed(file.name, file.size, file.sha256, changed))
-        for folder in sorted(folders):
-            _sync(folder)
         return committed
 
     def _held(self, file: Staged, *, replace_strangers: bool) -> str | None:

@@ -19,12 +19,22 @@ def load_record(folder: OutputFolder) -> BuildRecord:
     return read_record(data) or BuildRecord()
 
 
-def write_record(folder: OutputFolder, record: BuildRecord, *, replace_strangers: bool) -> None:
-    """Write a record where it differs, and the list of known files."""
+def write_record(
+    folder: OutputFolder, record: BuildRecord, *, replace_strangers: bool, is_last: bool = True
+) -> None:
+    """Write a record where it differs, and the list of known files.
+
+    Args:
+        folder: the output folder.
+        record: what is in it.
+        replace_strangers: replace a file of that name that this tool did not write.
+        is_last: bring the record to the disk, since no other follows in this run.
+
+    """
     data = record.document()
     if FILE_NAME not in folder.known or not folder.holds(FILE_NAME, data):
         staged: list[Staged] = []
-        with folder.stage(FILE_NAME, staged) as file:
+        with folder.stage(FILE_NAME, staged, sync=is_last) as file:
             file.write(data)
         folder.commit(staged, replace_strangers=replace_strangers)
     folder.save_known()

@@ -210,7 +210,7 @@ class _Run:
             node.name, node.step.version, tool_version(), plain_parameters(node), inputs, artifacts
         )
         # A run that is killed after this finds the step done.
-        write_record(self._folder, self._record(), replace_strangers=self._options.force)
+        write_record(self._folder, self._record(), replace_strangers=self._options.force, is_last=False)
         self._report(StepReport(node.name, State.MADE, reasons, files, job.notes, job.warnings))
 
     def _as_failure(self, node: Node, error: PipelineError | FormatError | OSError) -> PipelineError:

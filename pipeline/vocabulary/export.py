@@ -1,4 +1,4 @@
-"""The vocabulary as text assets, one line for each token or merge."""
+"""The tokens as a text asset, one line each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from formats.byte_strings import ByteStrings
     from pipeline.vocabulary.vocabulary import Vocabulary
 
 _LINES = 1 << 14
@@ -25,26 +24,19 @@ def tokens_jsonl(vocabulary: Vocabulary) -> Iterator[bytes]:
         whole lines, many at once.
 
     """
-    texts = list(vocabulary.texts)
-    types = vocabulary.types.tolist()
     digits = vocabulary.tokens.joined().hex()
-    runs = list(pairwise((2 * vocabulary.tokens.offsets()).tolist()))
-    for first in range(0, len(texts), _LINES):
-        rows = range(first, min(first + _LINES, len(texts)))
+    hexes = [digits[start:end] for start, end in pairwise((2 * vocabulary.tokens.offsets()).tolist())]
+    for first in range(0, len(vocabulary), _LINES):
+        rows = slice(first, first + _LINES)
+        columns = (_quoted(vocabulary.text_list[rows]), vocabulary.types[rows].tolist(), hexes[rows])
         yield "".join(
-            f'{{"id": {row}, "token": {token}, "type": {types[row]}, "bytes": "{digits[slice(*runs[row])]}"}}\n'
-            for row, token in zip(rows, _quoted(texts[first : first + _LINES]), strict=True)
+            [
+                f'{{"id": {row}, "token": {token}, "type": {kind}, "bytes": "{data}"}}\n'
+                for row, (token, kind, data) in enumerate(zip(*columns, strict=True), first)
+            ]
         ).encode("ascii")
 
 
 def _quoted(texts: list[bytes]) -> list[str]:
     """Write texts as JSON strings, in one call: in JSON a line feed can only be the separator."""
     return json.dumps([text.decode() for text in texts], separators=("\n", ":"))[1:-1].split("\n")
-
-
-def merges_txt(merges: ByteStrings) -> bytes:
-    """Write one merge a line, as the GGUF has it; the rank is the line's number from 0.
-
-    The sides of a merge are byte-level texts, which hold no line feed.
-    """
-    return b"\n".join([*merges, b""])

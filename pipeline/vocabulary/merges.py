@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,30 +46,23 @@ def read_merges(
     """Look up every merge's two sides and its result.
 
     Args:
-        texts: one merge a string: left side, a space, right side. A side may itself start with a
-            space, so the cut is at the first space after the first byte.
+        texts: one merge a string: left side, a blank, right side.
         ids: the id of each normal token, by its text.
         n_tokens: number of ids.
         element: the place of a merge in its file, by rank.
 
     Raises:
-        FormatError: a merge without a space, or one whose side or result is no normal token, or a
+        FormatError: a merge without a blank, or one whose side or result is no normal token, or a
             pair that occurs twice; with its index.
 
     """
-    sides: list[int] = []
-    append = sides.append
-    for rank, text in enumerate(texts):
-        cut = text.find(b" ", 1)
-        left, right = text[:cut], text[cut + 1 :]
-        try:
-            append(ids[left])
-            append(ids[right])
-            append(ids[left + right])
-        except KeyError as error:
-            raise _refusal(text, cut, error.args[0], element(rank)) from None
-    columns = np.array(sides, dtype=np.int64).reshape(-1, 3)
-    left_ids, right_ids, out_ids = (np.ascontiguousarray(columns[:, side]) for side in range(3))
+    # Sides are byte-level texts, which hold neither blanks nor line feeds: one call parts them all.
+    sides = as_lines(texts).replace(b" ", b"\n").split(b"\n")[:-1]
+    lefts, rights = sides[::2], sides[1::2]
+    found = [list(map(ids.get, column)) for column in (lefts, rights, map(add, lefts, rights))]
+    if len(sides) != 2 * len(texts) or any(None in column for column in found):
+        raise _first_refusal(texts, ids, element)
+    left_ids, right_ids, out_ids = (np.array(column, dtype=np.int64) for column in found)
     repeated = first_repeat(left_ids, right_ids, n_tokens)
     if repeated is not None:
         first, again = repeated
@@ -79,12 +73,26 @@ def read_merges(
     return Merges(texts, left_ids, right_ids, out_ids)
 
 
-def _refusal(text: bytes, cut: int, missing: bytes, place: Place) -> FormatError:
-    if cut < 0:
-        return place.error("two tokens parted by a space", _words(text))
-    sides = {text[:cut]: "left side", text[cut + 1 :]: "right side"}
-    side = sides.get(missing, "result")
-    return place.error("a merge of two normal tokens to a third", f"{_words(text)}, whose {side} is none")
+def as_lines(texts: ByteStrings) -> bytes:
+    """Write one merge a line, as the GGUF has it; the rank is the line's number from 0."""
+    return texts.framed(np.full((len(texts), 1), ord("\n"), dtype=np.uint8))[1:] + b"\n"
+
+
+def _first_refusal(
+    merges: ByteStrings, ids: Mapping[bytes, int], element: Callable[[int], Place]
+) -> FormatError:
+    """Find the first merge that is not one of two normal tokens to a third."""
+    for rank, text in enumerate(merges):
+        left, blank, right = text.partition(b" ")
+        if not blank:
+            return element(rank).error("two tokens parted by a blank", _words(text))
+        sides = {"left side": left, "right side": right, "result": left + right}
+        wrong = next((side for side, token in sides.items() if token not in ids), None)
+        if wrong is not None:
+            return element(rank).error(
+                "a merge of two normal tokens to a third", f"{_words(text)}, whose {wrong} is none"
+            )
+    raise AssertionError("every merge is in order")
 
 
 def _words(text: bytes) -> str:

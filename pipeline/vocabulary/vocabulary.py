@@ -34,6 +34,7 @@ class Vocabulary:
 
     Attributes:
         texts: the tokens' texts as the GGUF has them, UTF-8.
+        text_list: the same as a list, for look-ups by text.
         tokens: the bytes they stand for; plain text for all but normal tokens.
         types: shape (n_tokens,), int32: GGUF's token types.
         merges: in rank order.
@@ -43,6 +44,7 @@ class Vocabulary:
     """
 
     texts: ByteStrings
+    text_list: list[bytes]
     tokens: ByteStrings
     types: NDArray[np.int32]
     merges: Merges
@@ -64,7 +66,7 @@ class Vocabulary:
 
     def duplicates(self) -> list[tuple[int, int]]:
         """List texts that occur twice: the first id and the id that repeats it."""
-        texts = list(self.texts)
+        texts = self.text_list
         if len(set(texts)) == len(texts):
             return []
         first: dict[bytes, int] = {}
@@ -102,13 +104,15 @@ def read_vocabulary(gguf: GgufFile) -> Vocabulary:
     element = gguf.key_values[keys.TOKENS].element
     _require_text(texts, np.flatnonzero(~normal), element)
     tokens = decode_texts(texts, normal, element)
-    normal_ids = np.flatnonzero(normal)
+    text_list = list(texts)
     # Of tokens with the same text the lowest id serves: it is entered last.
-    ids = dict(zip(reversed(list(texts.take(normal_ids))), reversed(normal_ids.tolist()), strict=True))
+    ids = {text_list[token_id]: token_id for token_id in np.flatnonzero(normal)[::-1].tolist()}
     merge_texts = _require_filled(gguf, keys.MERGES)
     merges = read_merges(merge_texts, ids, len(texts), gguf.key_values[keys.MERGES].element)
     first_pad_id = padding.first_pad(texts, types)
-    return Vocabulary(texts, tokens, types, merges, first_pad_id, _embedding_rows(gguf, len(texts)))
+    return Vocabulary(
+        texts, text_list, tokens, types, merges, first_pad_id, _embedding_rows(gguf, len(texts))
+    )
 
 
 def _require_filled(gguf: GgufFile, key: str) -> ByteStrings:
