@@ -114,23 +114,28 @@ def token_strings(index: Table, data: Any) -> ByteStrings:
     )
 
 
-def read_merge_table(data: Any, tokens: ByteStrings, place: Place | None = None) -> Table:
+def read_merge_table(
+    data: Any, tokens: ByteStrings, types: NDArray[Any], place: Place | None = None
+) -> Table:
     """View merge_table_u32.bin and check it against the tokens.
 
     Args:
         data: the table's bytes.
         tokens: the tokens' bytes, n_tokens of them.
+        types: token types of shape (n_tokens,).
         place: where the table lies, where that is not its own file.
 
     Raises:
-        FormatError: a rank that is not its row, an id that is no token, a pair that occurs twice, or
-            a merge whose bytes are not those of the token it makes.
+        FormatError: a rank that is not its row, an id that is no normal token, a pair that occurs
+            twice, or a merge whose bytes are not those of the token it makes.
 
     """
     table = Table.read(MERGE_RECORD, data, place or Place(MERGE_FILE, "merge_table"))
     table.require("rank", table["rank"] == np.arange(len(table)), np.arange(len(table)))
     for field in ("left_id", "right_id", "out_id"):
         table.require(field, table[field] < len(tokens), f"a token id below {len(tokens)}")
+        # A merge to a control token would let plain text end a turn.
+        table.require(field, types[table[field]] == TokenType.NORMAL, "the id of a normal token")
     left, right, out = (table[field].astype(np.int64) for field in ("left_id", "right_id", "out_id"))
     repeated = first_repeat(left, right, len(tokens))
     if repeated is not None:
@@ -164,11 +169,28 @@ def first_unjoined(
     """Find the first merge whose two tokens, joined, are not the token it makes."""
     lengths = tokens.lengths
     whole = lengths[left] + lengths[right] == lengths[out]
-    if not whole.all():
-        return int(np.argmin(whole))
-    made = tokens.take(out).joined()
-    pairs = tokens.take(np.column_stack((left, right)).ravel()).joined()
+    # Up to the first merge of another length, the bytes of pairs and results must run alike.
+    rows = len(out) if whole.all() else int(np.argmin(whole))
+    made = tokens.take(out[:rows]).joined()
+    pairs = tokens.take(np.column_stack((left[:rows], right[:rows])).ravel()).joined()
     if made == pairs:
-        return None
+        return None if rows == len(out) else rows
     differ = np.flatnonzero(np.frombuffer(made, np.uint8) != np.frombuffer(pairs, np.uint8))[0]
-    return int(np.searchsorted(np.cumsum(lengths[out]), differ, side="right"))
+    return int(np.searchsorted(np.cumsum(lengths[out[:rows]]), differ, side="right"))
+
+
+def require_padding(index: Table, first_pad_id: int) -> None:
+    """Refuse padding of type normal: merges could make such a token, and text must never have one.
+
+    Args:
+        index: the token index.
+        first_pad_id: ids from here on are padding.
+
+    Raises:
+        FormatError: naming the first such token.
+
+    """
+    wrong = np.flatnonzero(index["token_type"][first_pad_id:] == TokenType.NORMAL)
+    if len(wrong):
+        cell = index.cell(first_pad_id + int(wrong[0]), "token_type")
+        raise cell.error("a type other than normal for padding", "1")

@@ -9,6 +9,7 @@ construct's own errors carry neither offsets nor array indices, and none of them
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import construct
@@ -72,7 +73,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
             FormatError: at `offset`, with the rule's words.
 
         """
-        if self.rule is not None and not self.rule.holds(value):
+        if self.rule is not None and not self.rule.passes(value):
             raise FormatError(self.rule.words, shown(value), path=self.name, offset=offset)
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
@@ -82,10 +83,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         except FormatError as error:
             raise located(error, self.name) from None
         except construct.ConstructError as error:
-            left = construct.stream_seek(stream, 0, 2, path) - offset
-            raise FormatError(
-                self._size_words(), f"{left} bytes before the end", path=self.name, offset=offset
-            ) from error
+            raise cut_short(self.subcon, stream, offset, self.name) from error
         self.check(value, offset)
         return value
 
@@ -97,14 +95,8 @@ class Field(construct.Renamed):  # type: ignore[misc]
             return self.subcon._build(value, stream, context, path)
         except FormatError as error:
             raise located(error, self.name) from None
-        except construct.ConstructError as error:
-            raise FormatError(
-                f"a value that fits {self._size_words()}", shown(value), path=self.name, offset=offset
-            ) from error
-
-    def _size_words(self) -> str:
-        size = fixed_size(self.subcon)
-        return "a whole value" if size is None else f"{size} bytes"
+        except (construct.ConstructError, ValueError) as error:
+            raise unfit(self.subcon, value, offset, self.name) from error
 
 
 class Record(construct.Struct):  # type: ignore[misc]
@@ -122,6 +114,15 @@ class Record(construct.Struct):  # type: ignore[misc]
         self.name = name
         self.meaning = meaning
         self.fields: tuple[Field, ...] = fields
+
+    def _build(self, obj: Any, stream: Any, context: Any, path: str) -> Any:
+        offset = construct.stream_tell(stream, path)
+        if not isinstance(obj, Mapping):
+            raise FormatError(f"the fields of {self.name}", shown(obj), offset=offset)
+        for field in self.fields:
+            if field.name not in obj and not field.flagbuildnone:
+                raise FormatError("a value", "none", path=field.name, offset=offset)
+        return super()._build(obj, stream, context, path)
 
     @property
     def size(self) -> int:
@@ -177,7 +178,8 @@ class Record(construct.Struct):  # type: ignore[misc]
         try:
             return self.parse(bytes(data[offset : offset + self.size]))
         except FormatError as error:
-            located(error, path) if path else None
+            if path:
+                located(error, path)
             error.file = file
             error.offset = offset + (error.offset or 0)
             raise
@@ -189,6 +191,22 @@ def fixed_size(subcon: construct.Construct) -> int | None:
         return int(subcon.sizeof())
     except construct.ConstructError:
         return None
+
+
+def cut_short(layout: construct.Construct, stream: Any, offset: int, path: str) -> FormatError:
+    """Make the refusal for a value that starts at `offset` and goes beyond the end of the data."""
+    left = construct.stream_seek(stream, 0, 2, path) - offset
+    return FormatError(_size_words(layout), f"{left} bytes before the end", path=path, offset=offset)
+
+
+def unfit(layout: construct.Construct, value: Any, offset: int, path: str) -> FormatError:
+    """Make the refusal for a value that its layout cannot hold."""
+    return FormatError(f"a value that fits {_size_words(layout)}", shown(value), path=path, offset=offset)
+
+
+def _size_words(layout: construct.Construct) -> str:
+    size = fixed_size(layout)
+    return "a whole value" if size is None else f"{size} bytes"
 
 
 def magic(name: str, value: bytes, meaning: str) -> Field:

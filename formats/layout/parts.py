@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import construct
 
-from formats.errors import FormatError
-from formats.layout.fields import located
+from formats.errors import FormatError, shown
+from formats.layout.fields import cut_short, located, unfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,29 +27,34 @@ class Counted(construct.Array):  # type: ignore[misc]
         self.count_field = None if isinstance(count, int) else count
 
     def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
-        count = construct.evaluate(self.count, context)
         values = construct.ListContainer()
-        for index in range(count):
-            values.append(self._element(index, self.subcon._parsereport, stream, context, path))
+        for index in range(construct.evaluate(self.count, context)):
+            offset = construct.stream_tell(stream, path)
+            try:
+                values.append(self.subcon._parsereport(stream, context, path))
+            except FormatError as error:
+                raise located(error, f"[{index}]") from None
+            except construct.ConstructError as error:
+                raise cut_short(self.subcon, stream, offset, f"[{index}]") from error
         return values
 
     def _build(self, obj: Any, stream: Any, context: Any, path: str) -> construct.ListContainer:
         count = construct.evaluate(self.count, context)
+        offset = construct.stream_tell(stream, path)
+        if not isinstance(obj, Sequence):
+            raise FormatError(f"{count} elements", shown(obj), offset=offset)
         if len(obj) != count:
-            raise FormatError(f"{count} elements", f"{len(obj)}")
-        return construct.ListContainer(
-            self._element(index, self.subcon._build, value, stream, context, path)
-            for index, value in enumerate(obj)
-        )
-
-    @staticmethod
-    def _element(index: int, call: Callable[..., Any], *args: Any) -> Any:
-        try:
-            return call(*args)
-        except FormatError as error:
-            raise located(error, f"[{index}]") from None
-        except construct.ConstructError as error:
-            raise FormatError("a whole element", "the end of the data", path=f"[{index}]") from error
+            raise FormatError(f"{count} elements", f"{len(obj)}", offset=offset)
+        built = construct.ListContainer()
+        for index, value in enumerate(obj):
+            offset = construct.stream_tell(stream, path)
+            try:
+                built.append(self.subcon._build(value, stream, context, path))
+            except FormatError as error:
+                raise located(error, f"[{index}]") from None
+            except (construct.ConstructError, ValueError) as error:
+                raise unfit(self.subcon, value, offset, f"[{index}]") from error
+        return built
 
 
 class Blob(construct.Bytes):  # type: ignore[misc]

@@ -28,6 +28,13 @@ class Rule:
     holds: Callable[[Any], Any]
     only: int | bytes | None = None
 
+    def passes(self, value: Any) -> bool:
+        """Tell whether one value, of any type, satisfies the rule."""
+        try:
+            return bool(self.holds(value))
+        except (TypeError, ValueError):  # a text where a number belongs, a column where one value does
+            return False
+
 
 def exactly(value: int | bytes) -> Rule:
     """Accept one value only."""

@@ -89,10 +89,15 @@ class Table:
 
         Raises:
             FormatError: a value that does not fit its field or breaks its rule, with row and field.
+            ValueError: columns of different lengths.
 
         """
         arrays = {field.name: np.asarray(columns[field.name]) for field in record.fields}
         count = len(next(iter(arrays.values())))
+        for name, column in arrays.items():
+            # numpy would repeat a single value for every row.
+            if column.shape != (count,):
+                raise ValueError(f"{record.name}.{name}: shape {column.shape}, not ({count},)")
         table = cls(record, np.zeros(count, dtype=record.dtype), place)
         for name, column in arrays.items():
             limits = np.iinfo(table.rows[name].dtype)

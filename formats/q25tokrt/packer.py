@@ -12,6 +12,7 @@ from formats import ps_bundle
 from formats.errors import FormatError, shown
 from formats.layout import Place
 from formats.q25tokrt import byte_map, pair_index, special_index
+from formats.q25tokrt.image import open_image
 from formats.q25tokrt.layout import (
     DEFAULT_ALIGN,
     DIRECTORY_ENTRY,
@@ -69,13 +70,15 @@ def pack_image(
         align: bytes, a power of two from 64 to 65,536.
 
     Raises:
-        FormatError: tables that contradict each other, or facts that the header cannot hold.
+        FormatError: tables that contradict each other, or facts that the header cannot hold or
+            that contradict the tables.
 
     """
     index = ps_bundle.read_token_index(token_index, len(token_bytes))
     tokens = ps_bundle.token_strings(index, token_bytes)
-    merges = ps_bundle.read_merge_table(merge_table, tokens)
     types = index["token_type"]
+    merges = ps_bundle.read_merge_table(merge_table, tokens, types)
+    ps_bundle.require_padding(index, facts.first_pad_id)
     pairs = pair_index.build(merges["left_id"], merges["right_id"])
     payloads = {
         Kind.TOKEN_INDEX: (token_index, len(tokens)),
@@ -115,7 +118,9 @@ def pack_image(
     header = HEADER.build({**fixed, **counts, **_facts_fields(facts), "crc32": 0})
     crc_at = HEADER.offset_of("crc32")
     crc = zlib.crc32(directory, zlib.crc32(header[:crc_at]))
-    return b"".join((header[:crc_at], crc.to_bytes(4, "little"), directory, body))
+    image = b"".join((header[:crc_at], crc.to_bytes(4, "little"), directory, body))
+    open_image(image)  # refuses facts that contradict the tables, such as an id that is no token
+    return image
 
 
 def _lay_out(payloads: dict[Kind, tuple[bytes, int]], align: int) -> tuple[bytes, bytes, int]:

@@ -104,17 +104,15 @@ class _Sections:
         types = self.index["token_type"]
         self._require_header("n_base", int(np.count_nonzero(types == TokenType.NORMAL)))
         self._require_header("max_token_bytes", int(self.index["byte_length"].max(initial=0)))
-        pads = types[self.header.first_pad_id :] != TokenType.NORMAL
-        if not pads.all():
-            row = self.header.first_pad_id + int(np.argmin(pads))
-            raise self.index.cell(row, "token_type").error("a type other than normal for padding", "1")
+        ps_bundle.require_padding(self.index, self.header.first_pad_id)
 
     def _token_bytes(self, section: Section) -> None:
         self.tokens = ps_bundle.token_strings(self.index, section.data)
         self._require_count(section, len(self.tokens))
 
     def _merge_table(self, section: Section) -> None:
-        self.merges = ps_bundle.read_merge_table(section.data, self.tokens, section.place)
+        types = self.index["token_type"]
+        self.merges = ps_bundle.read_merge_table(section.data, self.tokens, types, section.place)
         self._require_header("n_merges", len(self.merges))
         by_id = np.array_equal(self.merges["out_id"], self.merges["rank"].astype(np.int64) + 256)
         if by_id != bool(self.image.flags & Flag.RANK_IS_OUT_ID):

@@ -99,9 +99,9 @@ class OutputFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for folder in sorted(self._unsynced):
+        for path in sorted(self._unsynced):
             with suppress(FileNotFoundError):
-                _sync(folder)
+                _sync(path)
         self.drop_staged()
         if self._pool is not None:
             self._pool.shutdown()
@@ -141,7 +141,7 @@ class OutputFolder:
         Args:
             name: its final name.
             staged: the files that are committed together.
-            sync: bring it to the disk; a file that is written again soon need not be.
+            sync: bring it to the disk before it gets its name, and not at the end of the run only.
 
         """
         folder = self._work / _STAGING
@@ -173,6 +173,8 @@ class OutputFolder:
         for file in staged:
             if file.path in self._synced:
                 self._synced.pop(file.path).result()
+            else:
+                self._unsynced.add(self.root / file.name)
             self.known.claim(file.name)
         self.save_known()
         committed = []

@@ -28,7 +28,7 @@ def write_record(
         folder: the output folder.
         record: what is in it.
         replace_strangers: replace a file of that name that this tool did not write.
-        is_last: bring the record to the disk, since no other follows in this run.
+        is_last: bring it to the disk before it gets its name; another record follows otherwise.
 
     """
     data = record.document()
