@@ -20,7 +20,7 @@ import construct
 import numpy as np
 
 from formats.byte_level import GLYPHS, INDEX_OF_BYTE
-from formats.errors import shown
+from formats.errors import FormatError, shown
 from formats.frames import scan_frames
 from formats.layout import Blob, Counted, Field, Place, Record, exactly, u32
 from formats.layout.tables import Table
@@ -83,6 +83,7 @@ LOADER = Record(
 )
 
 RECORDS = {"documented": DOCUMENTED, "loader": LOADER}
+NO_NUL = "a text without NUL (the engine keeps C strings)"
 
 
 @dataclass(frozen=True)
@@ -118,10 +119,13 @@ def build(
         special_ids: ids of the added tokens, shape (n_special,), ascending, no padding.
 
     Raises:
-        FormatError: a text with a NUL (the engine handles texts as C strings).
+        FormatError: a text with a NUL (the engine handles texts as C strings), or another layout.
 
     """
-    _refuse_nul(texts, Place(FILE_NAME, "vocab"))
+    record = _record(layout, FILE_NAME)
+    nul = _first_with_nul(texts)
+    if nul is not None:
+        raise FormatError(NO_NUL, f"token {nul}, {shown(texts[nul])}", file=FILE_NAME, path=f"vocab[{nul}]")
     merges = Table.build(MERGE_PAIR, {"left_id": left, "right_id": right}, Place(FILE_NAME, "merges"))
     special = texts.take(special_ids)
     counts = {"vocab_size": len(texts), "n_merges": len(merges), "n_special": len(special_ids)}
@@ -129,7 +133,7 @@ def build(
         counts["max_token_len"] = int(texts.lengths.max(initial=0))
     return b"".join(
         (
-            RECORDS[layout].head().build(counts),
+            record.head().build(counts),
             texts.framed(texts.lengths.astype("<u4")),
             merges.tobytes(),
             special.framed(np.column_stack((special_ids, special.lengths)).astype("<u4").view(np.uint8)),
@@ -142,12 +146,13 @@ def read(data: Any, layout: str, file: str = FILE_NAME) -> TokenizerBin:
     """Read a tokenizer.bin as views of `data`.
 
     Raises:
-        FormatError: a list beyond the end, an id that is no token, an added token whose text is not
-            the vocabulary's, another byte alphabet, a wrong longest length, or bytes left over.
+        FormatError: a list beyond the end, a text with a NUL or not in UTF-8, an id that is no token,
+            added tokens that are not in the order of their ids or have not the vocabulary's text,
+            another byte alphabet, a wrong longest length, bytes left over, or another layout.
 
     """
     place = Place(file)
-    head = RECORDS[layout].head()
+    head = _record(layout, file).head()
     header = head.read(data, 0, file)
     at = head.size
     vocab = scan_frames(data, at, header.vocab_size, STRING, place.field("vocab", at))
@@ -155,7 +160,7 @@ def read(data: Any, layout: str, file: str = FILE_NAME) -> TokenizerBin:
     if layout == "loader" and header.max_token_len != longest:
         cell = place.field("max_token_len", head.offset_of("max_token_len"))
         raise cell.error(f"{longest}, the longest vocabulary string", str(header.max_token_len))
-    _refuse_nul(vocab.strings, place.field("vocab", at))
+    _check_texts(vocab.strings, place.field("vocab", at))
 
     at, size = vocab.end, header.n_merges * MERGE_PAIR.size
     merges = Table.read(
@@ -180,29 +185,68 @@ def read(data: Any, layout: str, file: str = FILE_NAME) -> TokenizerBin:
         )
     end = special.end + len(alphabet)
     if end != len(data):
-        raise place.field("", end).error("the end", f"{len(data) - end} bytes more")
+        raise place.at(end).error("the end", f"{len(data) - end} bytes more")
     return TokenizerBin(layout, vocab.strings, merges, ids, special.strings)
 
 
+def _record(layout: str, file: str) -> Record:
+    record = RECORDS.get(layout)
+    if record is None:
+        raise FormatError(f"the layout {' or '.join(RECORDS)}", shown(layout), file=file)
+    return record
+
+
+def _check_texts(texts: ByteStrings, place: Place) -> None:
+    """Refuse what the engine cannot handle as C strings in UTF-8; `place` is the list's."""
+    row, expected = _first_with_nul(texts), NO_NUL
+    if row is None:
+        row, expected = _first_not_utf8(texts), "text in UTF-8"
+    if row is not None:
+        text_at = int(texts.starts[row])
+        element = place.index(row, text_at - STRING.offset_of("text") - place.offset)
+        raise STRING.member(element, "text").error(expected, shown(texts[row]))
+
+
+def _first_with_nul(texts: ByteStrings) -> int | None:
+    at = texts.joined().find(0)
+    return None if at < 0 else int(np.searchsorted(texts.offsets(), at, side="right")) - 1
+
+
+def _first_not_utf8(texts: ByteStrings) -> int | None:
+    joined = texts.joined()
+    firsts = np.frombuffer(joined, np.uint8)[texts.offsets()[:-1][texts.lengths > 0]]
+    try:
+        joined.decode()
+    except UnicodeDecodeError:
+        pass
+    else:
+        # Where no text begins inside a character, all together are UTF-8 exactly if each is.
+        if not np.any(firsts & 0xC0 == 0x80):
+            return None
+    return next(row for row, text in enumerate(texts) if not _is_utf8(text))
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _check_special(vocab: ByteStrings, special: ByteStrings, ids: NDArray[np.uint32], place: Place) -> None:
+    before = -1
     for row, token_id in enumerate(ids.tolist()):
         cell = place.index(row, int(special.starts[row]) - ADDED_TOKEN.offset_of("text") - place.offset)
         if token_id >= len(vocab):
             raise cell.field("token_id").error(f"a token id below {len(vocab)}", str(token_id))
+        if token_id <= before:
+            raise cell.field("token_id").error(f"an id above {before} (ids in order)", str(token_id))
+        before = token_id
         if special[row] != vocab[token_id]:
-            raise cell.field("text", ADDED_TOKEN.offset_of("text")).error(
+            raise ADDED_TOKEN.member(cell, "text").error(
                 f"{shown(vocab[token_id])}, the text of token {token_id}", shown(special[row])
             )
-
-
-def _refuse_nul(texts: ByteStrings, place: Place) -> None:
-    joined = np.frombuffer(texts.joined(), dtype=np.uint8)
-    nul = np.flatnonzero(joined == 0)
-    if len(nul):
-        token_id = int(np.searchsorted(texts.offsets(), nul[0], side="right")) - 1
-        raise place.index(token_id).error(
-            "a text without NUL (the engine keeps C strings)", shown(texts[token_id])
-        )
 
 
 def _slice(data: Any, start: int, size: int, place: Place) -> memoryview:

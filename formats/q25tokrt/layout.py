@@ -41,6 +41,9 @@ MAX_SECTIONS = 32
 PRE_NAME_BYTES = 32
 MAX_PROBE = 16
 """The packer looks for a hash seed with which no look-up takes more slots."""
+ROW_BITS = 18
+"""Low bits of a slot of the merge-pair index: row + 1. The bits above hold the fingerprint."""
+MAX_MERGES = (1 << ROW_BITS) - 2
 
 
 class Flag(IntFlag):
@@ -98,7 +101,7 @@ HEADER = Record(
     Field("n_tokens", u32, "rows of the token index, padding included", unit="tokens", rule=at_least(1)),
     Field("n_base", u32, "tokens of type normal", unit="tokens"),
     Field("n_added", u32, "entries of the special-token index", unit="tokens"),
-    Field("n_merges", u32, "rows of the merge table"),
+    Field("n_merges", u32, "rows of the merge table", rule=at_most(MAX_MERGES)),
     Field("max_token_bytes", u32, "length of the longest token", unit="bytes", rule=at_most(0xFFFF)),
     Field(
         "max_probe",

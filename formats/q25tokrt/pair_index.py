@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from formats.errors import FormatError
-from formats.q25tokrt.layout import MAX_PROBE
+from formats.q25tokrt.layout import MAX_MERGES, MAX_PROBE, ROW_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,9 +24,6 @@ _NEXT_FACTOR, _NEXT_TERM = 0x5851F42D4C957F2D, 0x14057B7EF767814F
 _MIX = 0xD6E8FEB86659FD93
 _MASK = (1 << 64) - 1
 
-ROW_BITS = 18
-"""Low bits of a slot: row + 1. The bits above hold the fingerprint."""
-MAX_MERGES = (1 << ROW_BITS) - 2
 _MAX_LOAD_TENTHS = 6
 _ROUND_SLOTS = 16
 _MAX_SEEDS = 1000

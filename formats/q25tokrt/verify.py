@@ -100,10 +100,10 @@ class _Sections:
     def _token_index(self, section: Section) -> None:
         n_bytes = len(self.image.sections[Kind.TOKEN_BYTES].data)
         self.index = ps_bundle.read_token_index(section.data, n_bytes, section.place)
-        self._require_header("n_tokens", len(self.index))
+        self._require_header(section, "n_tokens", len(self.index))
         types = self.index["token_type"]
-        self._require_header("n_base", int(np.count_nonzero(types == TokenType.NORMAL)))
-        self._require_header("max_token_bytes", int(self.index["byte_length"].max(initial=0)))
+        self._require_header(section, "n_base", int(np.count_nonzero(types == TokenType.NORMAL)))
+        self._require_header(section, "max_token_bytes", int(self.index["byte_length"].max(initial=0)))
         ps_bundle.require_padding(self.index, self.header.first_pad_id)
 
     def _token_bytes(self, section: Section) -> None:
@@ -113,10 +113,10 @@ class _Sections:
     def _merge_table(self, section: Section) -> None:
         types = self.index["token_type"]
         self.merges = ps_bundle.read_merge_table(section.data, self.tokens, types, section.place)
-        self._require_header("n_merges", len(self.merges))
+        self._require_header(section, "n_merges", len(self.merges))
         by_id = np.array_equal(self.merges["out_id"], self.merges["rank"].astype(np.int64) + 256)
         if by_id != bool(self.image.flags & Flag.RANK_IS_OUT_ID):
-            self._require_header("flags", self.header.flags ^ Flag.RANK_IS_OUT_ID)
+            self._require_header(section, "flags", self.header.flags ^ Flag.RANK_IS_OUT_ID)
 
     def _byte_token_map(self, section: Section) -> None:
         expected = byte_map.build(self.tokens, self.index["token_type"])
@@ -125,29 +125,35 @@ class _Sections:
     def _merge_pair_index(self, section: Section) -> None:
         left, right = self.merges["left_id"], self.merges["right_id"]
         index = pair_index.arrange(left, right, self.header.hash_seed)
-        self._require_header("max_probe", index.max_probe)
+        self._require_header(section, "max_probe", index.max_probe)
         self._require_words(section, index.slots)
 
     def _special_token_index(self, section: Section) -> None:
         types = self.index["token_type"]
         expected = special_index.build(self.tokens, types, self.header.first_pad_id)
-        self._require_header("n_added", len(special_index.added_ids(types, self.header.first_pad_id)))
+        n_added = len(special_index.added_ids(types, self.header.first_pad_id))
+        self._require_header(section, "n_added", n_added)
         self._require_count(section, self.header.n_added)
         found = bytes(section.data)
+        if len(found) != len(expected):
+            raise section.place.error(f"{len(expected)} bytes", str(len(found)), REBUILD)
         bitmap = special_index.BITMAP_BYTES
-        for row in range(min(bitmap, len(found))):
+        for row in range(bitmap):
             if found[row] != expected[row]:
                 cell = section.place.field("first_bytes").index(row, row)
                 raise cell.error(f"{expected[row]:02X}", f"{found[row]:02X}", REBUILD)
         self._require_words(section, np.frombuffer(expected[bitmap:], "<u4"), ".token_ids", bitmap)
 
-    def _require_header(self, name: str, expected: int) -> None:
+    def _require_header(self, section: Section, name: str, expected: int) -> None:
+        """Compare a header field with what a section says; a damaged section is named, not the header."""
         if self.header[name] != expected:
+            _require_crc(section.data, section.crc32, section.place)
             place = HEADER.member(Place(self.image.file, "header"), name)
             raise place.error(f"{expected}, as the sections have it", str(self.header[name]), REBUILD)
 
     def _require_count(self, section: Section, expected: int) -> None:
         if section.count != expected:
+            _require_crc(section.data, section.crc32, section.place)
             place = Place(self.image.file, f"directory.{section_name(section.kind)}.count")
             raise place.error(str(expected), str(section.count), REBUILD)
 
