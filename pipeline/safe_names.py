@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST = 120
-_DIGEST_DIGITS = 12
+_MARK_DIGITS, _WHOLE_DIGEST = 12, 64
+_MARKED = re.compile(rf"-(?:[0-9a-f]{{{_MARK_DIGITS}}}|[0-9a-f]{{{_WHOLE_DIGEST}}})\Z", re.IGNORECASE)
+"""A name that could be taken for a marked one is marked itself, so that no two ever meet."""
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
 )
@@ -36,13 +38,21 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
         from all others when case is ignored.
 
     >>> safe_names(["blk.0.attn_q.weight", "../x"])
-    {'blk.0.attn_q.weight': 'blk.0.attn_q.weight', '../x': '_.._x-a9e1fbd4a19b'}
+    {'blk.0.attn_q.weight': 'blk.0.attn_q.weight', '../x': '_.._x-d6b96a97d147'}
     """
     plain = {name: _spell(name) for name in names}
     taken = Counter(file.lower() for file in plain.values())
-    return {
-        name: file if file == name and taken[file.lower()] == 1 else _marked(file, name)
+    files = {
+        name: file
+        if file == name and taken[file.lower()] == 1 and not _MARKED.search(file)
+        else _marked(file, name, _MARK_DIGITS)
         for name, file in plain.items()
+    }
+    # Names that are made to share the first digits of their digests get the whole digest.
+    taken = Counter(file.lower() for file in files.values())
+    return {
+        name: file if taken[file.lower()] == 1 else _marked(plain[name], name, _WHOLE_DIGEST)
+        for name, file in files.items()
     }
 
 
@@ -56,6 +66,6 @@ def _spell(name: str) -> str:
     return file[:_LONGEST]
 
 
-def _marked(file: str, name: str) -> str:
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
-    return f"{file[: _LONGEST - _DIGEST_DIGITS - 1]}-{digest}"
+def _marked(file: str, name: str, digits: int) -> str:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    return f"{file[: _LONGEST - digits - 1]}-{digest}"

@@ -62,15 +62,17 @@ def decode_texts(
     next_byte[:-1] = source[1:]
     wide = ((source & 0x1F).astype(np.uint16) << 6) | (next_byte & 0x3F)
     codes = np.where(is_lead, wide, source)
+    # What is neither ASCII nor a pair begins a longer character, and a pair for ASCII is no UTF-8.
+    strange = in_encoded & ~is_tail & (is_lead != (codes >= 0x80))
     values = np.where(in_encoded, _BYTE_OF_CODE[codes], source)
     values[is_tail] = 0
-    wrong = torn | (values == _NONE)
+    wrong = torn | strange | (values == _NONE)
     if wrong.any():
         token_id = int(np.searchsorted(offsets, np.argmax(wrong), side="right")) - 1
         raise _refusal(texts[token_id], element(token_id))
 
     kept = ~is_tail
-    bounds = np.concatenate(([0], np.cumsum(kept)))[offsets]
+    bounds = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[offsets]
     return ByteStrings(values[kept].astype(np.uint8), bounds[:-1], np.diff(bounds))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from formats.byte_strings import ByteStrings
 
-_PAD = re.compile(rb"\[PAD(0|[1-9][0-9]*)\]")
+_PAD = re.compile(rb"\[PAD(0|[1-9][0-9]{0,9})\]")  # an id is a u32: ten digits
 PAD_TYPES = (TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNUSED)
 
 
