@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formats.errors import FormatError
+from formats.errors import FormatError, shown
 from pipeline.errors import CheckFailed, PipelineError
 from pipeline.runner.known_files import is_inside
 from pipeline.runner.record import FILE_NAME, BuildRecord, read_record
 from pipeline.sources.digests import hash_file
 from pipeline.sources.errors import path_words
+from pipeline.sources.files import require_file, stat_or_none
 from pipeline.verification.layouts import check_for, known_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipeline.runner.record import ArtifactRecord
+
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -34,20 +40,26 @@ class Verdict:
 
 
 def verify_folder(root: Path) -> Verdict:
-    """Check every artifact of an output folder: digest, then layout.
+    """Check every artifact of an output folder by its digest and by its layout.
 
     Raises:
         CheckFailed: the folder has no build record that can be read.
 
     """
-    record = _record(root)
-    checked, faults = [], []
-    for artifact in record.artifacts():
-        checked.append(artifact.name)
-        fault = _fault(root, artifact)
-        if fault:
-            faults.append(fault)
-    return Verdict(tuple(checked), tuple(faults))
+    artifacts = list(_record(root).artifacts())
+    changed = [_change(root, artifact) for artifact in artifacts]
+    faults = []
+    for artifact, change in zip(artifacts, changed, strict=True):
+        path = root / artifact.name
+        if change is not None:
+            # A broken layout says where the fault is; the digest says that there is one at all.
+            error = _layout_error(path, artifact.name) if change.readable else None
+            faults.append(str(error) if error is not None and error.file == str(path) else change.words)
+        elif not any(changed):
+            # Layouts look at the files beside them, so they are asked only when all of those are whole.
+            error = _layout_error(path, artifact.name)
+            faults += [] if error is None else [str(error)]
+    return Verdict(tuple(artifact.name for artifact in artifacts), tuple(faults))
 
 
 def verify_file(path: Path) -> Verdict:
@@ -55,24 +67,29 @@ def verify_file(path: Path) -> Verdict:
 
     Raises:
         CheckFailed: nothing is known of such a file.
+        ModelError: it is a folder, a pipe or a device.
         OSError: it cannot be read.
 
     """
+    require_file(path, path.stat())
     artifact = _recorded(path)
-    check = check_for(path)
-    if artifact is None and check is None:
+    name = path.name if artifact is None else artifact.name
+    if artifact is None and check_for(path, name) is None:
         raise CheckFailed(
             f"{path_words(path)}: nothing is known of such a file; expected one that a build record lists, a GGUF, "
             f"a Q25TOKRT image, or one of these names: {', '.join(known_names())}"
         )
-    fault = _layout_fault(path) or (_digest_fault(path, artifact) if artifact is not None else None)
+    error = _layout_error(path, name)
+    digest_fault = None if artifact is None else _digest_fault(path, artifact)
+    fault = digest_fault if error is None else str(error)
     return Verdict((path.name,), () if fault is None else (fault,))
 
 
 def _record(root: Path) -> BuildRecord:
     path = root / FILE_NAME
     try:
-        data = path.read_bytes()
+        # Opening a pipe would wait for ever.
+        data = path.read_bytes() if stat.S_ISREG(path.stat().st_mode) else b""
     except OSError as error:
         why = error.strerror or error
         raise CheckFailed(f"{path_words(path)}: {why}; verify an output folder, or name a file") from error
@@ -93,30 +110,42 @@ def _recorded(path: Path) -> ArtifactRecord | None:
     return None
 
 
-def _fault(root: Path, artifact: ArtifactRecord) -> str | None:
+@dataclass(frozen=True)
+class _Change:
+    """How a file differs from its record, and whether its bytes can be looked at."""
+
+    words: str
+    readable: bool = False
+
+
+def _change(root: Path, artifact: ArtifactRecord) -> _Change | None:
+    """Tell how an artifact is not what the record says; None where it is."""
+    name, record = shown(artifact.name), path_words(root / FILE_NAME)
     if not is_inside(artifact.name):
-        return (
-            f"{path_words(root / FILE_NAME)}: expected artifacts inside the folder, found {artifact.name!r}"
+        return _Change(f"{record}: expected artifacts inside the folder, found {name}")
+    if not _SHA256.fullmatch(artifact.sha256):
+        return _Change(
+            f"{record}: expected a SHA-256 of 64 hex digits for {name}, found {shown(artifact.sha256)}"
         )
     path = root / artifact.name
     try:
-        if not path.exists():
-            return f"{path_words(path)}: missing; run the manifest again"
-        # A broken layout says where the fault is; the digest then says that there is one at all.
-        return _layout_fault(path) or _digest_fault(path, artifact)
+        status = stat_or_none(path)
+        if status is None:
+            return _Change(f"{path_words(path)}: missing; run the manifest again")
+        require_file(path, status)
+        fault = _digest_fault(path, artifact)
     except PipelineError as error:
-        return str(error)
-    except OSError as error:
-        return f"{path_words(path)}: {error.strerror or error}"
+        return _Change(str(error))
+    return None if fault is None else _Change(fault, readable=True)
 
 
-def _layout_fault(path: Path) -> str | None:
-    check = check_for(path)
+def _layout_error(path: Path, name: str) -> FormatError | None:
+    check = check_for(path, name)
     try:
         if check is not None:
             check(path)
     except FormatError as error:
-        return str(error)
+        return error
     return None
 
 
@@ -126,5 +155,8 @@ def _digest_fault(path: Path, artifact: ArtifactRecord) -> str | None:
         return f"{path_words(path)}: expected {artifact.size} bytes, found {size}; run the manifest again"
     found = hash_file(path).sha256
     if found != artifact.sha256:
-        return f"{path_words(path)}: expected sha256:{artifact.sha256}, found sha256:{found}; run the manifest again"
+        return (
+            f"{path_words(path)}: expected sha256:{artifact.sha256}, found sha256:{found}; "
+            "run the manifest again"
+        )
     return None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from formats import ps_bundle, token_types_bin, tokenizer_bin, vocab_bin
-from formats.errors import FormatError
+from formats.errors import FormatError, shown
 from formats.gguf.reader import GgufFile
 from formats.layout import Place
 from formats.layout.tables import Table
@@ -19,15 +19,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def check_for(path: Path) -> Callable[[Path], None] | None:
-    """Find the check for a file, by its first bytes or else by its name; None where it has no layout."""
+def check_for(path: Path, name: str) -> Callable[[Path], None] | None:
+    """Find the check for a file, by its first bytes or else by its name; None where it has no layout.
+
+    Args:
+        path: the file.
+        name: its name in the output folder. What lies in a folder of its own there is a payload or
+            a text, whatever it is called and however it begins.
+
+    """
+    if "/" in name:
+        return None
     with path.open("rb") as file:
         start = file.read(len(MAGIC))
     if start == MAGIC:
         return _image
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
         return _gguf
-    return _BY_NAME.get(path.name)
+    return _BY_NAME.get(name)
 
 
 def known_names() -> list[str]:
@@ -61,7 +70,8 @@ def _merge_table(path: Path) -> None:
         return
     token_bytes = strings.read_bytes()
     table = ps_bundle.read_token_index(index.read_bytes(), len(token_bytes), Place(str(index), "token_index"))
-    ps_bundle.read_merge_table(data, ps_bundle.token_strings(table, token_bytes), place)
+    tokens = ps_bundle.token_strings(table, token_bytes)
+    ps_bundle.read_merge_table(data, tokens, table["token_type"], place)
 
 
 def _token_bytes(path: Path) -> None:
@@ -99,20 +109,24 @@ def _tokens_jsonl(path: Path) -> None:
         raise place.error("a line feed behind the last line", "none")
     for number, line in enumerate(lines[:-1]):
         at = place.field(f"line {number + 1}", offset)
-        try:
-            token = json.loads(line)
-        except ValueError as error:
-            raise at.error("a JSON object", str(error)) from None
+        token = _parsed(line, at)
         if not isinstance(token, dict) or token.get("id") != number:
-            raise at.error(f"a JSON object with the id {number}", line[:40].decode("ascii", "replace"))
+            found = shown(line.decode("utf-8", "backslashreplace"))
+            raise at.error(f"a JSON object with the id {number}", found)
         offset += len(line) + 1
 
 
 def _json(path: Path) -> None:
+    _parsed(path.read_bytes(), Place(str(path)))
+
+
+def _parsed(data: bytes, place: Place) -> Any:
     try:
-        json.loads(path.read_bytes())
+        return json.loads(data)
+    except RecursionError:
+        raise place.error("a JSON document", "one nested too deeply") from None
     except ValueError as error:
-        raise Place(str(path)).error("a JSON document", str(error)) from None
+        raise place.error("a JSON document", str(error)) from None
 
 
 _BY_NAME: dict[str, Callable[[Path], None]] = {
