@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from formats.errors import FormatError
     from formats.layout import Place
 
+_NO_SEPARATORS = bytes(byte for byte in range(256) if byte not in b" \n")
+
 
 @dataclass(frozen=True)
 class Merges:
@@ -57,10 +59,13 @@ def read_merges(
 
     """
     # Sides are byte-level texts, which hold neither blanks nor line feeds: one call parts them all.
-    sides = as_lines(texts).replace(b" ", b"\n").split(b"\n")[:-1]
+    lines = as_lines(texts)
+    if lines.translate(None, _NO_SEPARATORS) != b" \n" * len(texts):
+        raise _first_refusal(texts, ids, element)
+    sides = lines.replace(b" ", b"\n").split(b"\n")[:-1]
     lefts, rights = sides[::2], sides[1::2]
     found = [list(map(ids.get, column)) for column in (lefts, rights, map(add, lefts, rights))]
-    if len(sides) != 2 * len(texts) or any(None in column for column in found):
+    if any(None in column for column in found):
         raise _first_refusal(texts, ids, element)
     left_ids, right_ids, out_ids = (np.array(column, dtype=np.int64) for column in found)
     repeated = first_repeat(left_ids, right_ids, n_tokens)
