@@ -6,7 +6,7 @@ byte, then by descending length, then by id, so that the first match in a run is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,14 @@ ADDED_TYPES = (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.USER_DEFINED)
 """Types that are matched in text as a whole."""
 
 
-def added_ids(types: NDArray[np.uint16], first_pad_id: int) -> NDArray[np.int64]:
-    """List the ids of added tokens, ascending; padding is none of them, whatever its type."""
+def added_ids(types: NDArray[Any], first_pad_id: int) -> NDArray[np.int64]:
+    """List the ids of added tokens, ascending; padding is none of them, whatever its type.
+
+    Args:
+        types: token types of shape (n_tokens,).
+        first_pad_id: ids from here on are padding.
+
+    """
     ids: NDArray[np.int64] = np.flatnonzero(
         np.isin(types[:first_pad_id], [int(kind) for kind in ADDED_TYPES])
     )

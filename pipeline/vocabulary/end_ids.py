@@ -8,10 +8,14 @@ A chat model ends its turns with a token that its `eos` id need not be: a base m
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 
+from pipeline.bpe.specials import SpecialMatcher
+
 _CONTENT = re.compile(r"content")
+_STATEMENT = re.compile(r"\{%|%\}")
 
 
 @dataclass(frozen=True)
@@ -31,29 +35,32 @@ class EndId:
 def turn_end(template: str, controls: dict[str, int]) -> int | None:
     """Find the control token that closes a message in a chat template.
 
-    It is the control token that most often comes next after a mention of a message's `content`.
+    It is the control token that most often comes next after a mention of a message's `content`, with
+    no statement (`{% ... %}`) begun or ended between the two: behind a statement stands what opens the
+    next turn.
 
     Args:
-        template: the model's chat template.
+        template: the model's chat template, in Jinja's language.
         controls: ids of the control tokens by their text.
 
     Returns:
         its id, or None where no control token follows any content.
 
     """
-    if not controls:
-        return None
-    longest_first = sorted(controls, key=lambda text: (-len(text), text))
-    token = re.compile("|".join(re.escape(text) for text in longest_first if text))
-    found: Counter[str] = Counter()
+    tokens = SpecialMatcher(controls).find(template)
+    starts = [match.start for match in tokens]
+    statements = [match.start() for match in _STATEMENT.finditer(template)]
+    found: Counter[int] = Counter()
     for mention in _CONTENT.finditer(template):
-        match = token.search(template, mention.end())
-        if match is not None:
-            found[match[0]] += 1
-    if not found:
-        return None
-    text = min(found, key=lambda text: (-found[text], controls[text]))
-    return controls[text]
+        end = mention.end()
+        behind = bisect_left(starts, end)
+        if behind == len(tokens):
+            break
+        # The first statement's mark behind the mention must lie behind the token too.
+        mark = bisect_left(statements, end)
+        if mark == len(statements) or statements[mark] > starts[behind]:
+            found[tokens[behind].token] += 1
+    return min(found, key=lambda token_id: (-found[token_id], token_id), default=None)
 
 
 def collect(named: list[tuple[int, str]]) -> tuple[EndId, ...]:

@@ -102,7 +102,7 @@ def collect_facts(model: Model, templates: Sequence[Template]) -> Facts:
         ],
         "duplicates": duplicates[:LISTED],
         "unreachable": unreachable[:LISTED].tolist(),
-        "chat_templates": {template.name or "default": template.file for template in templates},
+        "chat_templates": {template.key: template.file for template in templates},
     }
     return Facts(document, tuple(warnings))
 
@@ -141,11 +141,11 @@ def _end_ids(
         named.append((token_id, keys.EOS_IDS))
     found = [(token_id, key) for token_id, key in named if token_id is not None]
     warnings = []
-    default = next((template.text for template in templates if not template.name), None)
+    default = next((template.text for template in templates if template.key == keys.CHAT_TEMPLATE), None)
     if default is not None:
         controls = {
             _text(vocabulary, token_id): token_id
-            for token_id in vocabulary.added_ids.tolist()
+            for token_id in vocabulary.added_ids[::-1].tolist()  # the lowest id of equal texts stays
             if vocabulary.types[token_id] == TokenType.CONTROL
         }
         closing = turn_end(default.decode("utf-8", "replace"), controls)

@@ -20,13 +20,13 @@ class Template:
     """A chat template.
 
     Attributes:
-        name: empty for the default one.
+        key: of the GGUF: `tokenizer.chat_template` for the default one, else with a name behind it.
         text: its bytes, nothing added or trimmed.
         file: the artifact's name.
 
     """
 
-    name: str
+    key: str
     text: bytes
     file: str
 
@@ -41,11 +41,11 @@ def read_templates(gguf: GgufFile) -> list[Template]:
     found = []
     default = gguf.get(keys.CHAT_TEMPLATE, BYTES)
     if default is not None:
-        found.append(Template("", default, DEFAULT_FILE))
+        found.append(Template(keys.CHAT_TEMPLATE, default, DEFAULT_FILE))
     prefix = keys.CHAT_TEMPLATE_PREFIX
     names = sorted(key.removeprefix(prefix) for key in gguf.key_values if key.startswith(prefix))
     files = safe_names(names)
     return found + [
-        Template(name, gguf.require(prefix + name, BYTES), f"chat_templates/{files[name]}.txt")
+        Template(prefix + name, gguf.require(prefix + name, BYTES), f"chat_templates/{files[name]}.txt")
         for name in names
     ]

@@ -10,6 +10,7 @@ import numpy as np
 from formats.errors import FormatError, shown
 from formats.gguf import keys
 from formats.gguf.kinds import INTS, STR, STRINGS
+from formats.q25tokrt.special_index import added_ids
 from formats.token_types import TokenType
 from pipeline.vocabulary import padding
 from pipeline.vocabulary.byte_text import decode_texts
@@ -61,8 +62,8 @@ class Vocabulary:
 
     @property
     def added_ids(self) -> NDArray[np.int64]:
-        """Ids that are neither normal nor padding, ascending."""
-        return np.flatnonzero(self.types[: self.first_pad_id] != TokenType.NORMAL)
+        """Ids of the tokens that are matched in text as a whole, ascending; no padding, none unused."""
+        return added_ids(self.types, self.first_pad_id)
 
     def duplicates(self) -> list[tuple[int, int]]:
         """List texts that occur twice: the first id and the id that repeats it."""
