@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from pipeline.bpe.specials import SpecialMatcher
 
-_CONTENT = re.compile(r"content")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_SET = re.compile(r"\{%-?\s*set\s+([A-Za-z_][\w.]*)\s*=")
 _STATEMENT = re.compile(r"\{%|%\}")
 
 
@@ -35,9 +36,9 @@ class EndId:
 def turn_end(template: str, controls: dict[str, int]) -> int | None:
     """Find the control token that closes a message in a chat template.
 
-    It is the control token that most often comes next after a mention of a message's `content`, with
-    no statement (`{% ... %}`) begun or ended between the two: behind a statement stands what opens the
-    next turn.
+    It is the control token that most often comes next after a mention of a message's `content`, or of
+    a variable that was set from it, with no statement (`{% ... %}`) begun or ended between the two:
+    behind a statement stands what opens the next turn.
 
     Args:
         template: the model's chat template, in Jinja's language.
@@ -50,17 +51,37 @@ def turn_end(template: str, controls: dict[str, int]) -> int | None:
     tokens = SpecialMatcher(controls).find(template)
     starts = [match.start for match in tokens]
     statements = [match.start() for match in _STATEMENT.finditer(template)]
+    names = _content_names(template, statements)
     found: Counter[int] = Counter()
-    for mention in _CONTENT.finditer(template):
-        end = mention.end()
-        behind = bisect_left(starts, end)
+    for mention in _NAME.finditer(template):
+        if not _mentions(mention[0], names):
+            continue
+        behind = bisect_left(starts, mention.end())
         if behind == len(tokens):
             break
-        # The first statement's mark behind the mention must lie behind the token too.
-        mark = bisect_left(statements, end)
-        if mark == len(statements) or statements[mark] > starts[behind]:
+        if _next(statements, mention.end(), len(template)) > starts[behind]:
             found[tokens[behind].token] += 1
     return min(found, key=lambda token_id: (-found[token_id], token_id), default=None)
+
+
+def _content_names(template: str, statements: list[int]) -> set[str]:
+    """List `content` and the variables that are set from it."""
+    names = {"content"}
+    for assignment in _SET.finditer(template):
+        value = template[assignment.end() : _next(statements, assignment.end(), len(template))]
+        if any(_mentions(name[0], names) for name in _NAME.finditer(value)):
+            names.add(assignment[1])
+    return names
+
+
+def _mentions(dotted: str, names: set[str]) -> bool:
+    return dotted in names or not names.isdisjoint(dotted.split("."))
+
+
+def _next(positions: list[int], start: int, end: int) -> int:
+    """Give the first of the ascending positions that is not before `start`, or `end`."""
+    at = bisect_left(positions, start)
+    return positions[at] if at < len(positions) else end
 
 
 def collect(named: list[tuple[int, str]]) -> tuple[EndId, ...]:
