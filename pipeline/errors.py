@@ -31,3 +31,16 @@ class MachineError(PipelineError):
     """Disk, permission or a lock: the machine let us down. Exit 4."""
 
     exit_code = 4
+
+
+class ConsoleError(MachineError):
+    """Standard output cannot be written.
+
+    Attributes:
+        is_closed: whoever read it has gone, as `head` does; that is no news to tell.
+
+    """
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"standard output: {error.strerror or error}")
+        self.is_closed = isinstance(error, BrokenPipeError)

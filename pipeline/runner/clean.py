@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipeline.runner.known_files import WORK_FOLDER
 from pipeline.runner.lock import locked
 from pipeline.runner.outputs import OutputFolder, refusal
 from pipeline.runner.record import BuildRecord
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CleanResult:
-    """What a clean-up came to: names of files, relative to the folder."""
+    """What a clean-up came to: names of files, relative to the folder; kept are those that were edited."""
 
     removed: tuple[str, ...]
     kept: tuple[str, ...]
@@ -35,15 +36,16 @@ def clean_folder(
         root: the folder.
         graph: the manifest's steps.
         dry_run: only say what would be removed.
-        force: remove edited files too.
+        force: remove files too that are not as this tool wrote them.
         wait: wait for another run in the folder.
         on_wait: told whom the wait is for.
 
     Raises:
+        UsageError: a folder inside is a link by now.
         MachineError: the system refuses, or another run works in the folder.
 
     """
-    if not root.exists():
+    if not (root / WORK_FOLDER).is_dir():
         return CleanResult((), ())
     removed, kept = [], []
     with ExitStack() as stack:
@@ -54,13 +56,14 @@ def clean_folder(
             record = load_record(folder)
             steps = {name: step for name, step in record.steps.items() if name in graph.nodes}
             for name in orphans(folder, BuildRecord(record.source, steps)):
-                as_written = folder.known.digest(name) in (None, folder.known.digest_when_written(name))
-                if not as_written and not force:
+                if folder.known.digest(name) is None:
+                    folder.known.forget(name)
+                elif not (force or folder.known.is_as_written(name)):
                     kept.append(name)
-                    continue
-                removed.append(name)
-                if not dry_run:
-                    folder.remove(name)
+                else:
+                    removed.append(name)
+                    if not dry_run:
+                        folder.remove(name)
             if not dry_run:
                 folder.save_known()
         except OSError as error:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from formats.errors import shown
 from pipeline.manifest.parameters import as_json
 from pipeline.runner.fingerprint import tool_version
+from pipeline.runner.known_files import is_inside
 from pipeline.steps.step import MODEL, MODEL_KIND, MODEL_LAYERS, MODEL_PRE
 from pipeline.text_output import json_line
 
@@ -62,7 +64,8 @@ def reasons_to_run(
         *_tool_reasons(node, known),
         *_parameter_reasons(plain_parameters(node), known.parameters),
         *_input_reasons(inputs, known.inputs),
-        *_artifact_reasons(known, folder),
+        *_record_reasons(node, known),
+        *_artifact_reasons(node, known, folder),
     ]
 
 
@@ -86,8 +89,25 @@ def _input_reasons(now: Mapping[str, str], before: Mapping[str, str]) -> Iterato
             yield f"{_WORDS.get(name, name)} changed{_change(before.get(name), now.get(name))}"
 
 
-def _artifact_reasons(known: StepRecord, folder: OutputFolder) -> Iterator[str]:
+def can_write(node: Node, name: str) -> bool:
+    """Tell whether a file can be an artifact of a step; a damaged record may say what it likes."""
+    return is_inside(name) and any(artifact.covers(name) for artifact in node.step.writes)
+
+
+def _record_reasons(node: Node, known: StepRecord) -> Iterator[str]:
+    listed = {artifact.name for artifact in known.artifacts}
+    for artifact in node.step.writes:
+        if not (artifact.optional or artifact.is_folder or artifact.name in listed):
+            yield f"the record lists no {artifact.name}"
+    for name in sorted(listed):
+        if not can_write(node, name):
+            yield f"the record lists {shown(name)}, which is no artifact of it"
+
+
+def _artifact_reasons(node: Node, known: StepRecord, folder: OutputFolder) -> Iterator[str]:
     for artifact in known.artifacts:
+        if not can_write(node, artifact.name):
+            continue
         found = folder.known.digest(artifact.name)
         if found is None:
             yield f"{artifact.name} is missing"

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from pipeline.model import Model
     from pipeline.runner.graph import Node
-    from pipeline.runner.outputs import OutputFolder, Staged, StagedFile
+    from pipeline.runner.outputs import OutputFolder
+    from pipeline.runner.staging import Staged, StagedFile
 
 
 class StepJob:

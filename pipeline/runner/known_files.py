@@ -1,33 +1,47 @@
 """What this tool wrote into an output folder: file names, digests, and stamps to recognise them by.
 
 The list serves three ends. A file that is not on it is somebody else's and is never replaced. A file
-whose stamp is the one on the list need not be hashed again. And `clean` removes what is on the list
-but made by no step any more.
+whose stamp is the one on the list need not be hashed again. And `clean` removes what is on the list,
+still as it was written, and made by no step any more.
 """
 
 from __future__ import annotations
 
 import json
+import stat
 import time
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
+from pipeline.errors import MachineError
 from pipeline.sources.digests import RACY_NS, FileStamp, hash_file
-from pipeline.sources.files import stat_or_none
+from pipeline.sources.errors import InputChanged, StoreUnreadable, path_words
 
 if TYPE_CHECKING:
+    import os
     from pathlib import Path
 
 VERSION = 1
+WORK_FOLDER = ".pipeline"
+"""The folder inside the output folder that is this tool's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A file as it was last seen: SHA-256 (hex), stamp, and when that was; None while it is written."""
+    """A file on the list.
 
-    sha256: str | None
-    stamp: FileStamp | None
-    seen_ns: int
+    Attributes:
+        written: SHA-256 (hex) of what this tool wrote; None while that is being done.
+        sha256: of what was found there last.
+        stamp: the file's identity at that time.
+        seen_ns: that time.
+
+    """
+
+    written: str | None
+    sha256: str | None = None
+    stamp: FileStamp | None = None
+    seen_ns: int = 0
 
 
 class KnownFiles:
@@ -46,40 +60,45 @@ class KnownFiles:
         """List the files, sorted."""
         return sorted(self._entries)
 
-    def digest_when_written(self, name: str) -> str | None:
-        """Give the SHA-256 that a file had when this tool last wrote or hashed it."""
+    def is_as_written(self, name: str) -> bool:
+        """Tell whether a file is there and holds what this tool wrote."""
         entry = self._entries.get(name)
-        return None if entry is None else entry.sha256
+        return entry is not None and entry.written is not None and self.digest(name) == entry.written
 
     def claim(self, name: str) -> None:
         """Put a file on the list before it gets its name, so that a killed run leaves no stranger behind."""
         if name not in self._entries:
-            self._entries[name] = _Entry(None, None, 0)
+            self._entries[name] = _Entry(None)
             self.changed = True
+
+    def adopt(self, name: str, sha256: str) -> None:
+        """Put a file on the list that a build record lists, if it holds what the record says."""
+        if name not in self._entries and self.digest(name) == sha256:
+            self.remember(name, sha256)
 
     def forget(self, name: str) -> None:
         """Take a file off the list."""
         self.changed |= self._entries.pop(name, None) is not None
 
     def remember(self, name: str, sha256: str) -> None:
-        """Note what a file holds now."""
-        status = stat_or_none(self._root / name)
+        """Note what this tool wrote."""
+        status = _status(self._root / name)
         if status is not None:
-            self._entries[name] = _Entry(sha256, FileStamp.of_status(status), time.time_ns())
+            self._entries[name] = _Entry(sha256, sha256, FileStamp.of_status(status), time.time_ns())
             self.changed = True
 
     def digest(self, name: str) -> str | None:
         """Tell a file's SHA-256, hashing it only where its stamp is new or too fresh to be trusted.
 
         Returns:
-            64 hex digits, or None where there is no such file.
+            64 hex digits, or None where there is no regular file.
 
         Raises:
-            ModelError, MachineError: it is no regular file, or cannot be read.
+            MachineError: it cannot be read.
 
         """
         path = self._root / name
-        status = stat_or_none(path)
+        status = _status(path)
         if status is None:
             return None
         entry = self._entries.get(name)
@@ -87,19 +106,42 @@ class KnownFiles:
         settled = entry is not None and entry.seen_ns - max(stamp.mtime_ns, stamp.ctime_ns) >= RACY_NS
         if entry is not None and settled and entry.stamp == stamp and entry.sha256 is not None:
             return entry.sha256
-        found = hash_file(path)
+        seen = time.time_ns()
+        try:
+            found = hash_file(path)
+        except StoreUnreadable as error:
+            reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else error
+            raise MachineError(f"{path_words(path)}: cannot be read: {reason}") from error
+        except InputChanged as error:
+            raise MachineError(f"{path_words(path)}: another program changed it during the run") from error
         if entry is not None:
-            self._entries[name] = _Entry(found.sha256, found.stamp, time.time_ns())
+            self._entries[name] = replace(entry, sha256=found.sha256, stamp=found.stamp, seen_ns=seen)
             self.changed = True
         return found.sha256
 
     def document(self) -> bytes:
         """Write the list as JSON."""
         files = {
-            name: [entry.sha256, None if entry.stamp is None else astuple(entry.stamp), entry.seen_ns]
+            name: [
+                entry.written,
+                entry.sha256,
+                None if entry.stamp is None else astuple(entry.stamp),
+                entry.seen_ns,
+            ]
             for name, entry in sorted(self._entries.items())
         }
         return json.dumps({"version": VERSION, "files": files}).encode("ascii") + b"\n"
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Tell a regular file's status; None where there is none, or none that a name can reach."""
+    try:
+        status = path.stat()
+    except PermissionError as error:
+        raise MachineError(f"{path_words(path)}: {error.strerror}") from error
+    except (OSError, ValueError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _parse(data: bytes) -> dict[str, _Entry]:
@@ -108,16 +150,24 @@ def _parse(data: bytes) -> dict[str, _Entry]:
         if document["version"] != VERSION:
             return {}
         entries = {}
-        for name, (sha256, stamp, seen_ns) in document["files"].items():
+        for name, (written, sha256, stamp, seen_ns) in document["files"].items():
             if is_inside(name):
                 known = None if stamp is None else FileStamp(*(int(part) for part in stamp))
-                entries[name] = _Entry(None if sha256 is None else str(sha256), known, int(seen_ns))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                entries[name] = _Entry(_digest(written), _digest(sha256), known, int(seen_ns))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return {}
     return entries
 
 
+def _digest(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
 def is_inside(name: str) -> bool:
-    """Tell whether a name stays inside the folder it is relative to, on any system."""
+    """Tell whether a name is one of a file in the folder it is relative to, on any system.
+
+    The names of this tool's own folder are none, nor are those that would not print on a line.
+    """
     parts = name.replace("\\", "/").split("/")
-    return bool(name) and ":" not in name and "\0" not in name and not {"", ".", ".."} & set(parts)
+    strange = ":" in name or not name.isprintable() or {"", ".", ".."} & set(parts)
+    return not strange and parts[0].lower() != WORK_FOLDER

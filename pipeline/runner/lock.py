@@ -28,13 +28,12 @@ def locked(path: Path, *, wait: bool, on_wait: Callable[[str], None]) -> Iterato
         MachineError: another run holds it.
 
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    # Its content is replaced: behind a link that would be somebody else's.
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(path, flags, 0o666)
     try:
         if not _take(handle, wait=False):
-            holder = (
-                os.pread(handle, 32, 0).decode("ascii", "replace").strip() if hasattr(os, "pread") else ""
-            )
-            who = f"another run (process {holder})" if holder.isdigit() else "another run"
+            who = _holder(handle)
             folder = path_words(path.parent.parent)
             if not wait:
                 raise MachineError(f"{folder}: {who} works in this folder; wait for it, or use --wait")

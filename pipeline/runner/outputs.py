@@ -9,33 +9,25 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
-from contextlib import contextmanager, suppress
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from pipeline.errors import MachineError, UsageError
-from pipeline.runner.known_files import KnownFiles
+from pipeline.runner.known_files import WORK_FOLDER, KnownFiles
+from pipeline.runner.staging import Staging, bring_to_disk
 from pipeline.sources.errors import path_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-WORK_FOLDER = ".pipeline"
+    from pipeline.runner.staging import Staged, StagedFile
+
 _KNOWN = "files.json"
-_STAGING = "staging"
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """A file that was written under a temporary name: final name, size in bytes, SHA-256 (hex)."""
-
-    name: str
-    path: Path
-    size: int
-    sha256: str
+_LIMIT = 64 << 20
+"""Bytes that a record or a list of files may have; a longer one is not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +38,6 @@ class Committed:
     size: int
     sha256: str
     changed: bool
-
-
-class StagedFile:
-    """A file being written under a temporary name, hashed on the way."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("xb", buffering=0)
-        self._digest = hashlib.sha256()
-        self.size = 0
-
-    def write(self, data: bytes | memoryview) -> None:
-        """Append bytes."""
-        self._digest.update(data)
-        self.size += len(data)
-        view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
-
-    @property
-    def sha256(self) -> str:
-        """SHA-256 of what was written, 64 hex digits."""
-        return self._digest.hexdigest()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
 
 class OutputFolder:
@@ -88,23 +54,22 @@ class OutputFolder:
         self.root = root
         self._writable = writable
         self._work = root / WORK_FOLDER
-        self._serial = 0
-        self._pool: ThreadPoolExecutor | None = None
-        self._synced: dict[Path, Future[None]] = {}
+        self._staging = Staging(self._work / "staging")
         self._unsynced: set[Path] = set()
-        self.known = KnownFiles(root, self._read(self._work / _KNOWN))
+        self.known = KnownFiles(root, self.read_or_none(f"{WORK_FOLDER}/{_KNOWN}"))
         self.drop_staged()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for path in sorted(self._unsynced):
-            with suppress(FileNotFoundError):
-                _sync(path)
-        self.drop_staged()
-        if self._pool is not None:
-            self._pool.shutdown()
+        try:
+            for path in sorted(self._unsynced):
+                with suppress(FileNotFoundError):
+                    bring_to_disk(path)
+            self.drop_staged()
+        finally:
+            self._staging.close()
 
     @classmethod
     def prepare(cls, root: Path) -> Path:
@@ -118,44 +83,71 @@ class OutputFolder:
             MachineError: the system refuses.
 
         """
+        work = root / WORK_FOLDER
         try:
-            (root / WORK_FOLDER).mkdir(parents=True, exist_ok=True)
+            root.mkdir(parents=True, exist_ok=True)
+            # Behind a link lies what is not ours; some of it would be cleared as left over.
+            if work.is_symlink():
+                raise UsageError(
+                    f"{path_words(work)}: expected a folder, found a symbolic link; move it away"
+                )
+            work.mkdir(exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
-            raise UsageError(f"{path_words(root)}: expected a folder for the output, found a file") from error
+            found = next((path for path in (work, *work.parents) if os.path.lexists(path)), root)
+            raise UsageError(
+                f"{path_words(found)}: expected a folder for the output, found a file; move it away"
+            ) from error
         except OSError as error:
             raise refusal(error, root) from error
-        return root / WORK_FOLDER / "lock"
+        return work / "lock"
+
+    def place(self, name: str) -> Path:
+        """Tell where an artifact lies.
+
+        Raises:
+            UsageError: on the way there is a file or a link where a folder belongs.
+
+        """
+        path = self.root
+        for part in name.split("/")[:-1]:
+            path /= part
+            mode = _mode(path)
+            if mode is not None and not stat.S_ISDIR(mode):
+                raise UsageError(f"{path_words(path)}: expected a folder, found {_kind(mode)}; move it away")
+        return self.root / name
 
     def read(self, name: str) -> bytes:
         """Read an artifact."""
         return (self.root / name).read_bytes()
 
+    def read_or_none(self, name: str) -> bytes | None:
+        """Read a file of this tool's own; None where there is none that can be read."""
+        path = self.root / name
+        try:
+            status = path.stat()
+            # Opening a pipe would wait for ever.
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _LIMIT:
+                return None
+            return path.read_bytes()
+        except OSError:
+            return None
+
     def holds(self, name: str, data: bytes) -> bool:
         """Tell whether an artifact has these bytes."""
         return self.known.digest(name) == hashlib.sha256(data).hexdigest()
 
-    @contextmanager
-    def stage(self, name: str, staged: list[Staged], *, sync: bool = True) -> Iterator[StagedFile]:
+    def stage(
+        self, name: str, staged: list[Staged], *, sync: bool = True
+    ) -> AbstractContextManager[StagedFile]:
         """Write a file under a temporary name; when it is whole it is added to `staged`.
 
         Args:
             name: its final name.
             staged: the files that are committed together.
-            sync: bring it to the disk before it gets its name, and not at the end of the run only.
+            sync: bring it to the disk before it gets its name, not only at the end of the run.
 
         """
-        folder = self._work / _STAGING
-        folder.mkdir(exist_ok=True)
-        self._serial += 1
-        path = folder / f"{self._serial:06}"
-        file = StagedFile(path)
-        try:
-            yield file
-        finally:
-            file.close()
-        if sync:
-            self._synced[path] = self._sync_later(path)
-        staged.append(Staged(name, path, file.size, file.sha256))
+        return self._staging.stage(name, staged, sync=sync)
 
     def commit(self, staged: list[Staged], *, replace_strangers: bool = False) -> list[Committed]:
         """Give staged files their final names; a file that has the same bytes already stays untouched.
@@ -165,16 +157,16 @@ class OutputFolder:
             replace_strangers: replace files that this tool did not write.
 
         Raises:
-            UsageError: a file of that name is there and not ours.
-            MachineError: the disk is full, or the system refuses; what has its final name is whole.
+            UsageError: what is there is no file, or a file that is not ours.
+            OSError: the disk is full, or the system refuses; what has its final name is whole.
 
         """
         held = {file.name: self._held(file, replace_strangers=replace_strangers) for file in staged}
+        synced = set()
         for file in staged:
-            if file.path in self._synced:
-                self._synced.pop(file.path).result()
-            else:
-                self._unsynced.add(self.root / file.name)
+            (self.root / file.name).parent.mkdir(parents=True, exist_ok=True)
+            if self._staging.settle(file):
+                synced.add(file.name)
             self.known.claim(file.name)
         self.save_known()
         committed = []
@@ -182,9 +174,10 @@ class OutputFolder:
             path = self.root / file.name
             changed = held[file.name] != file.sha256
             if changed:
-                path.parent.mkdir(parents=True, exist_ok=True)
                 file.path.replace(path)
                 self._unsynced.add(path.parent)
+                if file.name not in synced:
+                    self._unsynced.add(path)
             else:
                 file.path.unlink()
             self.known.remember(file.name, file.sha256)
@@ -193,13 +186,14 @@ class OutputFolder:
 
     def _held(self, file: Staged, *, replace_strangers: bool) -> str | None:
         """Tell the digest of the file that has the final name now; refuse to replace a stranger's."""
-        path = self.root / file.name
-        if path.exists() and not path.is_file():
-            raise UsageError(
-                f"{path_words(path)}: expected to write a file, found no file there; move it away"
-            )
+        path = self.place(file.name)
+        mode = _mode(path)
+        if mode is None:
+            return None
+        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+            raise UsageError(f"{path_words(path)}: expected a file, found {_kind(mode)}; move it away")
         found = self.known.digest(file.name)
-        if found in (None, file.sha256) or file.name in self.known or replace_strangers:
+        if found == file.sha256 or file.name in self.known or replace_strangers:
             return found
         raise UsageError(
             f"{path_words(path)}: there is a file of that name that this tool did not write; move it away, or "
@@ -216,18 +210,18 @@ class OutputFolder:
 
     def drop_staged(self) -> None:
         """Remove what was staged and not committed, by this run or by one that was killed."""
-        for future in self._synced.values():
-            future.cancel()
-        self._synced.clear()
         if self._writable:
-            with suppress(FileNotFoundError):
-                shutil.rmtree(self._work / _STAGING)
+            self._staging.clear()
 
     def remove(self, name: str) -> None:
-        """Remove a known file, and the folders that it leaves empty."""
-        path = self.root / name
-        with suppress(FileNotFoundError):
-            path.unlink()
+        """Remove a known file, and the folders that it leaves empty.
+
+        Raises:
+            UsageError: on the way to it there is a file or a link where a folder belongs.
+
+        """
+        path = self.place(name)
+        path.unlink(missing_ok=True)
         self.known.forget(name)
         for folder in path.parents:
             if folder == self.root:
@@ -237,31 +231,21 @@ class OutputFolder:
             except OSError:  # not empty
                 break
 
-    def _sync_later(self, path: Path) -> Future[None]:
-        """Bring a file to the disk while the next one is being made."""
-        if self._pool is None:
-            from concurrent.futures import ThreadPoolExecutor
 
-            self._pool = ThreadPoolExecutor(1, "sync")
-        return self._pool.submit(_sync, path)
-
-    @staticmethod
-    def _read(path: Path) -> bytes | None:
-        try:
-            return path.read_bytes()
-        except OSError:
-            return None
-
-
-def _sync(path: Path) -> None:
-    """Bring a file or a folder's entries to the disk."""
-    if path.is_dir() and os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+def _mode(path: Path) -> int | None:
+    """Tell what kind of thing a path is, links themselves; None where nothing is there."""
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        return path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISLNK(mode):
+        return "a symbolic link"
+    if stat.S_ISREG(mode):
+        return "a file"
+    return "a folder" if stat.S_ISDIR(mode) else "a device, pipe or socket"
 
 
 def refusal(error: OSError, path: Path) -> MachineError:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FILE_NAME = "build.json"
 RECORD_VERSION = 1
+_DEEPEST = 4
+"""Lists and mappings inside each other that a parameter may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +109,45 @@ def read_record(data: bytes) -> BuildRecord | None:
         document = json.loads(data)
         if document["record_version"] != RECORD_VERSION:
             return None
-        steps = [
-            StepRecord(
-                str(step["step"]),
-                int(step["version"]),
-                str(step["tool"]),
-                dict(step["parameters"]),
-                {str(name): str(digest) for name, digest in step["inputs"].items()},
-                tuple(_artifact(artifact) for artifact in step["artifacts"]),
-            )
-            for step in document["steps"]
-        ]
+        steps = [_step(fields) for fields in document["steps"]]
         return BuildRecord(dict(document["source"]), {step.step: step for step in steps})
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 
+def _step(fields: Mapping[str, Any]) -> StepRecord:
+    parameters = dict(fields["parameters"])
+    if not _is_plain(parameters, _DEEPEST):
+        raise ValueError("no parameters of a manifest")
+    return StepRecord(
+        _words(fields["step"]),
+        int(fields["version"]),
+        _words(fields["tool"]),
+        parameters,
+        {_words(name): _words(digest) for name, digest in fields["inputs"].items()},
+        tuple(_artifact(artifact) for artifact in fields["artifacts"]),
+    )
+
+
 def _artifact(fields: Mapping[str, Any]) -> ArtifactRecord:
-    words = (str(fields[name]) for name in ("sha256", "layout", "layout_version", "summary"))
+    words = (_words(fields[name]) for name in ("sha256", "layout", "layout_version", "summary"))
     return ArtifactRecord(str(fields["name"]), int(fields["size"]), *words)
+
+
+def _words(value: object) -> str:
+    """Take a text that can stand in a message."""
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError("no text of one line")
+    return value
+
+
+def _is_plain(value: object, depth: int) -> bool:
+    """Tell whether a value is of the kinds that parameters have, so that it can be written again."""
+    if isinstance(value, dict):
+        return depth > 0 and all(_is_plain(item, depth - 1) for item in value.values())
+    if isinstance(value, list):
+        return depth > 0 and all(_is_plain(item, depth - 1) for item in value)
+    return value is None or isinstance(value, (str, int))
 
 
 def source_document(source: Source) -> dict[str, Any]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from pipeline.runner.record import FILE_NAME, BuildRecord, read_record
 
 if TYPE_CHECKING:
-    from pipeline.runner.outputs import OutputFolder, Staged
+    from pipeline.runner.outputs import OutputFolder
+    from pipeline.runner.staging import Staged
 
 
 def load_record(folder: OutputFolder) -> BuildRecord:
     """Read a folder's build record; an empty one where there is none that can be read."""
-    try:
-        data = folder.read(FILE_NAME)
-    except OSError:
+    data = folder.read_or_none(FILE_NAME)
+    record = None if data is None else read_record(data)
+    if data is None or record is None:
         return BuildRecord()
-    return read_record(data) or BuildRecord()
+    folder.known.adopt(FILE_NAME, hashlib.sha256(data).hexdigest())
+    return record
 
 
 def write_record(

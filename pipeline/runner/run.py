@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from formats.errors import FormatError
-from pipeline.errors import CheckFailed, ModelError, PipelineError, UsageError
+from pipeline.errors import ModelError, PipelineError, UsageError
 from pipeline.runner.fingerprint import tool_version
-from pipeline.runner.freshness import model_inputs, plain_parameters, reasons_to_run
+from pipeline.runner.freshness import can_write, model_inputs, plain_parameters, reasons_to_run
 from pipeline.runner.job import StepJob
 from pipeline.runner.lock import locked
 from pipeline.runner.outputs import OutputFolder, refusal
+from pipeline.runner.pins import check_pins
 from pipeline.runner.record import ArtifactRecord, BuildRecord, StepRecord, source_document
 from pipeline.runner.record_file import load_record, orphans, write_record
 from pipeline.runner.reporter import State, StepReport
@@ -21,12 +22,12 @@ from pipeline.sources.source import find_source
 from pipeline.steps.step import MODEL_INPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipeline.manifest.load import Manifest
     from pipeline.model import Model
     from pipeline.runner.graph import Graph, Node
-    from pipeline.runner.outputs import Committed, Staged
+    from pipeline.runner.outputs import Committed
     from pipeline.runner.reporter import Reporter
     from pipeline.runner.selection import Selection
     from pipeline.sources.source import Source
@@ -136,6 +137,7 @@ class _Run:
         earlier = load_record(self._folder).steps
         self.steps = {name: earlier[name] for name in graph.nodes if name in earlier}
         self._order = tuple(graph.nodes)
+        self._adopt(graph)
         for node in graph.nodes.values():
             if node.name in selection.wanted:
                 self._visit(node)
@@ -146,28 +148,47 @@ class _Run:
             write_record(self._folder, record, replace_strangers=self._options.force)
         return RunResult(tuple(self._reports), record, orphans(self._folder, record), self._failure)
 
+    def _adopt(self, graph: Graph) -> None:
+        """Take what the record lists for ours where the list of known files was lost."""
+        for name, step in self.steps.items():
+            for artifact in step.artifacts:
+                if can_write(graph.nodes[name], artifact.name):
+                    self._folder.known.adopt(artifact.name, artifact.sha256)
+
     def _visit(self, node: Node) -> None:
         """Run a step where it has to run."""
-        blocked = [
-            provider for provider in dict.fromkeys(node.providers.values()) if provider in self.unsettled
-        ]
+        blocked = [provider for provider in node.providers.values() if provider in self.unsettled]
         if blocked:
-            state = State.WOULD_RUN if self._options.dry_run else State.SKIPPED
-            self._report(StepReport(node.name, state, [f"{self.unsettled[blocked[0]]}"]))
             self.unsettled[node.name] = self.unsettled[blocked[0]]
+            state = State.WOULD_RUN if self._options.dry_run else State.SKIPPED
+            self._report(StepReport(node.name, state, [self.unsettled[node.name]]))
             return
+        try:
+            report = self._settle(node)
+        except (PipelineError, FormatError, OSError) as error:
+            self._folder.drop_staged()
+            failure = self._as_failure(node, error)
+            self._report(StepReport(node.name, State.FAILED, [str(failure)]))
+            if not self._options.keep_going:
+                raise failure from error
+            self._failure = self._failure or failure
+            self.unsettled[node.name] = f"it reads from {node.name}, which failed"
+        else:
+            self._report(report)
+
+    def _settle(self, node: Node) -> StepReport:
+        """Find a step fresh, or run it."""
         inputs = self._inputs(node)
         reasons = reasons_to_run(node, inputs, self.steps.get(node.name), self._folder)
         if self._options.force and not reasons:
             reasons = ["forced"]
         if not reasons:
-            self._check_pins(node.name, self.steps[node.name].artifacts)
-            self._report(StepReport(node.name, State.FRESH))
-        elif self._options.dry_run:
-            self._report(StepReport(node.name, State.WOULD_RUN, reasons))
+            check_pins(self._manifest, node.name, self.steps[node.name].artifacts)
+            return StepReport(node.name, State.FRESH)
+        if self._options.dry_run:
             self.unsettled[node.name] = f"after {node.name}, which would run"
-        else:
-            self._make(node, inputs, reasons)
+            return StepReport(node.name, State.WOULD_RUN, reasons)
+        return self._make(node, inputs, reasons)
 
     def _require_fresh(self, node: Node) -> None:
         """Refuse to build on a step that is not part of this run and out of date.
@@ -183,7 +204,7 @@ class _Run:
                 f"(--from {node.name})"
             )
 
-    def _make(self, node: Node, inputs: Mapping[str, str], reasons: Sequence[str]) -> None:
+    def _make(self, node: Node, inputs: Mapping[str, str], reasons: Sequence[str]) -> StepReport:
         """Run a step and commit its artifacts, all of them or none."""
         self._reporter.started(node.name, reasons)
 
@@ -191,27 +212,17 @@ class _Run:
             self._reporter.progress(node.name, done, total)
 
         job = StepJob(node, self._folder, self._open_model, progress)
-        try:
-            node.step.run(job)
-            self._source.check_unchanged()
-            self._check_pins(node.name, job.staged)
-            files = self._folder.commit(job.staged, replace_strangers=self._options.force)
-        except (PipelineError, FormatError, OSError) as error:
-            self._folder.drop_staged()
-            failure = self._as_failure(node, error)
-            self._report(StepReport(node.name, State.FAILED, [str(failure)]))
-            if not self._options.keep_going:
-                raise failure from error
-            self._failure = self._failure or failure
-            self.unsettled[node.name] = f"it reads from {node.name}, which failed"
-            return
+        node.step.run(job)
+        self._source.check_unchanged()
+        check_pins(self._manifest, node.name, job.staged)
+        files = self._folder.commit(job.staged, replace_strangers=self._options.force)
         artifacts = tuple(_describe(node, file) for file in sorted(files, key=lambda file: file.name))
         self.steps[node.name] = StepRecord(
             node.name, node.step.version, tool_version(), plain_parameters(node), inputs, artifacts
         )
         # A run that is killed after this finds the step done.
         write_record(self._folder, self._record(), replace_strangers=self._options.force, is_last=False)
-        self._report(StepReport(node.name, State.MADE, reasons, files, job.notes, job.warnings))
+        return StepReport(node.name, State.MADE, reasons, files, job.notes, job.warnings)
 
     def _as_failure(self, node: Node, error: PipelineError | FormatError | OSError) -> PipelineError:
         if isinstance(error, FormatError):
@@ -256,21 +267,6 @@ class _Run:
                 )
             inputs[name] = f"sha256:{sha256}"
         return inputs
-
-    def _check_pins(self, step: str, files: Iterable[ArtifactRecord | Staged]) -> None:
-        """Hold artifacts against the manifest's `expect`.
-
-        Raises:
-            CheckFailed: another digest; nothing was replaced.
-
-        """
-        for file in files:
-            pin = self._manifest.expect.get(file.name)
-            if pin is not None and pin != f"sha256:{file.sha256}":
-                place = self._manifest.place("expect", file.name)
-                raise CheckFailed(
-                    f"{place}: expect: {file.name}: expected {pin}, found sha256:{file.sha256} as step {step} makes it"
-                )
 
     def _record(self) -> BuildRecord:
         steps = {name: self.steps[name] for name in self._order if name in self.steps}

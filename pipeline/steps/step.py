@@ -36,6 +36,7 @@ class Artifact:
         layout: name of its layout.
         version: of the layout.
         summary: what it holds, in a line.
+        optional: whether it depends on the model that there is such a file; so does a folder's.
 
     """
 
@@ -43,11 +44,18 @@ class Artifact:
     layout: str
     version: str
     summary: str
+    optional: bool = False
+
+    @property
+    def is_folder(self) -> bool:
+        """Tell whether this is a folder of files."""
+        return self.name.endswith("/*")
 
     def covers(self, name: str) -> bool:
         """Tell whether a file is this artifact, or one of its folder."""
-        folder = self.name.removesuffix("*")
-        return name == self.name or (folder != self.name and name.startswith(folder))
+        if self.is_folder:
+            return name.startswith(self.name[:-1]) and name != self.name[:-1]
+        return name == self.name
 
 
 class Sink(Protocol):

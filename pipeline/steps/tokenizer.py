@@ -27,7 +27,7 @@ class Tokenizer(Step):
         Artifact("tokens.jsonl", "tokens", "1", "id, text, type and bytes of a token on each line"),
         Artifact("merges.txt", "merges", "1", "the merges in rank order, one on each line"),
         Artifact("token_types.bin", "token_types", "1", "the tokens' types, i32 each"),
-        Artifact("chat_template.txt", "chat_template", "1", "the model's chat template"),
+        Artifact("chat_template.txt", "chat_template", "1", "the model's chat template", optional=True),
         Artifact("chat_templates/*", "chat_template", "1", "a named chat template"),
         Artifact(
             "tokenizer_facts.json", "tokenizer_facts", "1", "special and end ids, pre-tokenizer, counts"
