@@ -1,22 +1,19 @@
 """The command line: `pipeline COMMAND ...`, or `python -m pipeline`."""
 
+# Little is imported before `main` runs, so that an interrupt is one line however early it comes.
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from io import TextIOWrapper
+from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from formats.errors import FormatError
-from pipeline.commands import COMMANDS
-from pipeline.errors import CheckFailed, MachineError, PipelineError
-from pipeline.manifest.place import ManifestError
-from pipeline.sources.errors import path_words
-from pipeline.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
+
+    from pipeline.commands.parser import CommandParser
+    from pipeline.errors import ConsoleError
 
 DESCRIPTION = """\
 Pack a Qwen-class model, as it lies in a local Ollama store, into what firmware reads in place."""
@@ -29,14 +26,19 @@ INTERRUPTED = 130
 INTERNAL_ERROR = 70
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> CommandParser:
     """Make the parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    from argparse import RawDescriptionHelpFormatter
+
+    from pipeline.commands import COMMANDS
+    from pipeline.commands.parser import CommandParser
+    from pipeline.version import VERSION
+
+    parser = CommandParser(
         prog="pipeline",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
@@ -45,8 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
             command.name,
             help=command.summary,
             description=command.description,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
+            formatter_class=RawDescriptionHelpFormatter,
         )
         command.add_arguments(sub)
         sub.set_defaults(run=command.run)
@@ -60,34 +61,71 @@ def main(argv: Sequence[str] | None = None) -> int:
         the process's exit code.
 
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # A terminal of another encoding shows an escape instead of stopping the build.
-            stream.reconfigure(errors="backslashreplace")
-    arguments = build_parser().parse_args(argv)
+    _prepare_streams()
+    line = ""
     try:
+        arguments = build_parser().parse_args(argv)
         code = int(arguments.run(arguments))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has gone; Python must not complain again when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return MachineError.exit_code
+    except SystemExit as leave:  # behind --help and --version
+        code = int(leave.code or 0)
+    except KeyboardInterrupt:
+        line, code = "pipeline: interrupted", INTERRUPTED
     except Exception as error:
         line, code = _words(error)
         if code == INTERNAL_ERROR and os.environ.get(DEBUG):
             raise
-        sys.stdout.flush()
-        print(line, file=sys.stderr)
-    except KeyboardInterrupt:
-        print("pipeline: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    failure = _finish(sys.stdout)
+    if failure is not None:
+        line, code = _words(failure)
+    if line:
+        with suppress(OSError):
+            print(line, file=sys.stderr)
+    _finish(sys.stderr)
     return code
+
+
+def _prepare_streams() -> None:
+    """Make the three streams usable whatever the caller has done to them."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Closed by the caller. The next file to be opened would take its place and get our words.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            # A terminal of another encoding shows an escape instead of stopping the build.
+            reconfigure(errors="backslashreplace")
+
+
+def _finish(stream: TextIO) -> ConsoleError | None:
+    """Write out what a stream holds back; Python would do so at its end, and complain in its own way.
+
+    Returns:
+        the failure, if there is one; what is written from then on is lost.
+
+    """
+    from pipeline.errors import ConsoleError
+
+    try:
+        stream.flush()
+    except OSError as error:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return ConsoleError(error)
+    return None
 
 
 def _words(error: Exception) -> tuple[str, int]:
     """Give an error's line for the user and its exit code."""
+    from formats.errors import FormatError
+    from pipeline.errors import CheckFailed, ConsoleError, MachineError, PipelineError
+    from pipeline.manifest.place import ManifestError
+    from pipeline.sources.errors import path_words
+
     if isinstance(error, ManifestError):
         return str(error), error.exit_code  # begins with file, line and column, as editors like it
+    if isinstance(error, ConsoleError) and error.is_closed:
+        return "", error.exit_code
     if isinstance(error, PipelineError):
         return f"pipeline: {error}", error.exit_code
     if isinstance(error, FormatError):

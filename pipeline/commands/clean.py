@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
+from pipeline.commands.console import say
 from pipeline.commands.manifest_arguments import add_manifest_arguments, load
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Remove the files."""
+    from functools import partial
+
     from pipeline.runner.clean import clean_folder
+    from pipeline.sources.errors import path_words
 
     manifest, graph = load(arguments)
     result = clean_folder(
@@ -34,13 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
         dry_run=arguments.dry_run,
         force=arguments.force,
         wait=arguments.wait,
-        on_wait=print,
+        on_wait=partial(say, flush=True),
     )
     for name in result.removed:
-        print(f"{'would remove' if arguments.dry_run else 'removed'} {name}")
+        say(f"{'would remove' if arguments.dry_run else 'removed'} {name}")
     for name in result.kept:
-        print(f"kept {name}: it was edited; --force removes it")
-    print(f"{len(result.removed)} removed, {len(result.kept)} kept in {manifest.out}")
+        say(f"kept {name}: it was edited; --force removes it")
+    would_be = "would be " if arguments.dry_run else ""
+    say(f"{len(result.removed)} {would_be}removed, {len(result.kept)} kept in {path_words(manifest.out)}")
     return 0
 
 

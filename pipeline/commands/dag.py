@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
+from pipeline.commands.console import say
 from pipeline.commands.manifest_arguments import add_manifest_arguments, load
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         lines += ["}"]
     else:
         lines = [_text(node) for node in graph.nodes.values()]
-    print("\n".join(lines))
+    say("\n".join(lines))
     return 0
 
 

@@ -6,10 +6,10 @@ they are: one id may hold a part of a character only. Padding decodes to nothing
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
+from pipeline.commands.console import put
 from pipeline.commands.image_arguments import add_image_argument, lines_of, load_image, read_input
 
 if TYPE_CHECKING:
@@ -40,12 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
     image = load_image(arguments.image)
     end_ids = image.end_ids if arguments.stop_at_end else ()
     decoder = Decoder(ImageTables(image), skip_control=arguments.skip_control, end_ids=end_ids)
-    output = sys.stdout.buffer
+    end = b"\n" if arguments.lines else b""
     for line in lines_of(data) if arguments.lines else [data]:
-        output.write(decoder.decode(_numbers(line)))
-        if arguments.lines:
-            output.write(b"\n")
-    output.flush()
+        put(decoder.decode(_numbers(line)) + end)
     return 0
 
 

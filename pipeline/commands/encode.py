@@ -7,10 +7,10 @@ blanks.
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
+from pipeline.commands.console import say
 from pipeline.commands.image_arguments import add_image_argument, lines_of, load_image, read_input
 from pipeline.text_output import json_line
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     encoder = Encoder(tables, arguments.specials, arguments.invalid)
     for text in lines_of(data) if arguments.lines else [data]:
         line = _pieces(encoder, text) if arguments.json else " ".join(map(str, encoder.encode(text)))
-        sys.stdout.write(f"{line}\n")
+        say(line)
     return 0
 
 

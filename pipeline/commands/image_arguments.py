@@ -30,14 +30,22 @@ def load_image(path: str) -> Image:
 
     """
     from formats.errors import FormatError
+    from formats.q25tokrt.layout import HEADER, MAGIC
     from formats.q25tokrt.verify import verify_image
+    from pipeline.sources.errors import path_words
+    from pipeline.sources.files import require_file
     from pipeline.steps.runtime_image import IMAGE
 
     file = Path(path)
     if file.is_dir():
         file /= IMAGE
+    require_file(file, file.stat())
+    with file.open("rb") as stream:
+        data = stream.read(HEADER.size)
+        if data.startswith(MAGIC):  # a model named by mistake is not read to its end
+            data += stream.read()
     try:
-        return verify_image(file.read_bytes(), str(file))
+        return verify_image(data, path_words(file))
     except FormatError as error:
         raise ModelError(str(error)) from error
 

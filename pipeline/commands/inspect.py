@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.commands.command import Command
+from pipeline.commands.console import say
 from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with GgufFile.open(path) as gguf:
             if arguments.json:
-                print(json_line(describe_gguf(gguf)))
+                say(json_line(describe_gguf(gguf)))
             else:
                 _print_text(gguf, describe_gguf(gguf))
     except FormatError as error:
@@ -61,28 +62,28 @@ def _print_text(gguf: GgufFile, described: dict[str, Any]) -> None:
     from formats.errors import shown
 
     counts = described["counts"]
-    print(
+    say(
         f"GGUF version {gguf.version}, {gguf.size:,} bytes: {counts['key_values']} key/values, {counts['tensors']} "
         f"tensors, {counts['parameters']:,} parameters; alignment {gguf.alignment}, data at 0x{gguf.data_offset:X}"
     )
     for warning in described["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
-    print("\nkey/values")
+    say("\nkey/values")
     for key, value in described["key_values"].items():
         words = _value_words(value)
-        print(f"  {_plain(key)}  {value['type']}  {words}")
-    print("\ntensors")
+        say(f"  {_plain(key)}  {value['type']}  {words}")
+    say("\ntensors")
     width = max((len(_plain(tensor["name"])) for tensor in described["tensors"]), default=0)
     for tensor in described["tensors"]:
         ne = " x ".join(map(str, tensor["ne"])) or "1 element"
         size = "unknown size" if tensor["size"] is None else f"{tensor['size']:,} bytes"
-        print(
+        say(
             f"  {_plain(tensor['name']):<{width}}  {tensor['type']:<7} {ne}, {size} at 0x{tensor['offset']:X}"
         )
     for name, entry in counts["types"].items():
-        print(f"  {entry['tensors']} of type {name}, {entry['bytes']:,} bytes")
+        say(f"  {entry['tensors']} of type {name}, {entry['bytes']:,} bytes")
     if not described["tensors"]:
-        print(f"  none ({shown(gguf.file)} holds a vocabulary only)")
+        say(f"  none ({shown(gguf.file)} holds a vocabulary only)")
 
 
 def _value_words(value: dict[str, Any]) -> str:

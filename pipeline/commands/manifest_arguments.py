@@ -31,13 +31,18 @@ def load(arguments: argparse.Namespace) -> tuple[Manifest, Graph]:
 
     Raises:
         ManifestError: it cannot be followed.
+        UsageError: --out without a path.
 
     """
     from dataclasses import replace
 
+    from pipeline.errors import UsageError
     from pipeline.manifest.load import load_manifest
     from pipeline.runner.graph import Graph
     from pipeline.steps import DECLARATIONS
+
+    if arguments.out == "":
+        raise UsageError("--out: expected a folder, found an empty path")
 
     manifest = load_manifest(arguments.manifest, DECLARATIONS, arguments.overrides)
     if arguments.out is not None:

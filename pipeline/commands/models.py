@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pipeline.commands.command import Command
+from pipeline.commands.console import say
 from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
@@ -30,16 +31,16 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [_row(listed) for listed in list_models(roots)]
     if arguments.json:
         for row in rows:
-            print(json_line(row))
+            say(json_line(row))
         return 0
     if not rows:
-        print("no models; looked in " + ", ".join(str(root.path) for root in roots))
+        say("no models; looked in " + ", ".join(str(root.path) for root in roots))
         return 0
     width = max(len(row["name"]) for row in rows)
     for row in rows:
         size = "" if row["size"] is None else f"{row['size']:,}"
         digest = "" if row["digest"] is None else row["digest"][7:19]
-        print(f"{row['name']:<{width}}  {digest:<12}  {size:>15}  {row['use']}")
+        say(f"{row['name']:<{width}}  {digest:<12}  {size:>15}  {row['use']}")
     return 0
 
 

@@ -15,8 +15,6 @@ from pipeline.commands.manifest_arguments import add_manifest_arguments, load
 if TYPE_CHECKING:
     import argparse
 
-    from pipeline.runner.run import RunResult
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -59,23 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     )
     reporter = JsonReporter() if arguments.json else TextReporter()
     result = run_manifest(manifest, graph, options, reporter)
-    if not arguments.json:
-        _summarise(result, str(manifest.out))
+    reporter.done(result, manifest.out)
     if result.failure is not None:
         raise result.failure
     return 0
-
-
-def _summarise(result: RunResult, out: str) -> None:
-    if result.orphans:
-        print(
-            f"{len(result.orphans)} files in {out} are made by no step any more; `pipeline clean` removes them"
-        )
-    states = [report.state.value for report in result.reports]
-    counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
-    artifacts = list(result.record.artifacts())
-    total = sum(artifact.size for artifact in artifacts)
-    print(f"{counts}; {len(artifacts)} artifacts, {total:,} bytes in {out}")
 
 
 COMMAND = Command("run", "make what a manifest names", __doc__, add_arguments, run)

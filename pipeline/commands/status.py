@@ -1,6 +1,7 @@
 """Tell which steps of a manifest are fresh and which would run, each with its reasons.
 
-Exit code 0 when everything is fresh, 1 when anything is not. Nothing is written.
+Exit code 0 when everything is fresh and as `expect` wants it, 1 when anything is not. Nothing is
+written.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pipeline.runner.run import RunOptions, run_manifest
 
     manifest, graph = load(arguments)
-    options = RunOptions(dry_run=True, fallback=not arguments.no_fallback)
+    options = RunOptions(dry_run=True, keep_going=True, fallback=not arguments.no_fallback)
     reporter = JsonReporter() if arguments.json else TextReporter()
     result = run_manifest(manifest, graph, options, reporter)
     return int(any(report.state is not State.FRESH for report in result.reports))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
+from pipeline.commands.console import say
 from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.path)
     verdict = verify_folder(path) if path.is_dir() else verify_file(path)
     if arguments.json:
-        print(json_line({"checked": list(verdict.checked), "faults": list(verdict.faults)}))
+        say(json_line({"checked": list(verdict.checked), "faults": list(verdict.faults)}))
     else:
         for fault in verdict.faults:
             print(fault, file=sys.stderr)
         count = len(verdict.checked)
         good = count - len(verdict.faults)
-        print(f"{good} of {count} file{'s' * (count != 1)} verified in {path}")
+        say(f"{good} of {count} file{'s' * (count != 1)} verified in {path}")
     return int(bool(verdict.faults))
 
 
