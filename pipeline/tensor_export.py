@@ -44,7 +44,7 @@ def export_tensors(job: Job) -> None:
     with job.model.source.path.open("rb", buffering=0) as blob:
         for tensor in chosen:
             kind = _known_type(tensor)
-            chunks = _chunks(blob, tensor, buffer)
+            chunks = _reported(_chunks(blob, tensor, buffer), job, done, total)
             file = f"tensors/{files[tensor.name]}.bin" if copy else None
             if file is None:
                 digest = hashlib.sha256()
@@ -58,7 +58,6 @@ def export_tensors(job: Job) -> None:
                 sha256 = sink.sha256
             entries.append(_entry(tensor, kind, sha256, file))
             done += tensor.size or 0
-            job.progress(done, total)
     job.write(MANIFEST, json_document(_document(job, entries)))
     indexed = "" if copy else "; indexed, not copied"
     job.say(f"{len(entries)} of {len(tensors)} tensors, {total:,} bytes{indexed}")
@@ -106,6 +105,14 @@ def _chunks(blob: FileIO, tensor: TensorInfo, buffer: memoryview) -> Iterator[me
             )
         yield buffer[:count]
         left -= count
+
+
+def _reported(chunks: Iterator[memoryview], job: Job, done: int, total: int) -> Iterator[memoryview]:
+    """Pass pieces on and tell how far they are, from `done` bytes on."""
+    for chunk in chunks:
+        yield chunk
+        done += len(chunk)
+        job.progress(done, total)
 
 
 def _entry(tensor: TensorInfo, kind: GgmlType, sha256: str, file: str | None) -> dict[str, Any]:

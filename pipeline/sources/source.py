@@ -55,7 +55,9 @@ class Source:
         if self.kind == "sample":
             stands_in = f", in place of {self.requested}" if self.requested else ""
             return f"the sample of {self.name}{stands_in}: real vocabulary, synthetic weights"
-        return f"{self.name} in the Ollama store" if self.kind == "ollama" else f"the file {self.name}"
+        if self.kind == "ollama":
+            return f"{self.name} in the Ollama store"
+        return f"the file {path_words(self.name)}"
 
     def check_unchanged(self) -> None:
         """Refuse a model whose file is no longer the one that was hashed (InputChanged)."""
