@@ -15,7 +15,7 @@ from formats.gguf.cursor import CUT_SHORT, Cursor
 from formats.gguf.layout import ELEMENT_TYPES, KEY_LENGTHS, SCALARS, STRING
 from formats.gguf.value_types import ValueType
 from formats.layout import Place, u32, u64
-from formats.layout.tables import dtype_of
+from formats.layout.dtypes import dtype_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

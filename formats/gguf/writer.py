@@ -27,7 +27,7 @@ from formats.gguf.layout import (
 from formats.gguf.tensors import padded, shape_fault, tensor_size
 from formats.gguf.value_types import INTEGERS, ValueType
 from formats.layout import u64
-from formats.layout.tables import dtype_of
+from formats.layout.dtypes import dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

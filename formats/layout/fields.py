@@ -140,7 +140,7 @@ class Record(construct.Struct):  # type: ignore[misc]
     @property
     def dtype(self) -> np.dtype[Any]:
         """The numpy dtype of one record: packed, little-endian, names as declared."""
-        from formats.layout.tables import dtype_of
+        from formats.layout.dtypes import dtype_of
 
         return dtype_of(self)
 

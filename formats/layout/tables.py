@@ -5,50 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import construct
 import numpy as np
 
 from formats.errors import shown
-from formats.layout.fields import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from formats.layout.fields import Record
     from formats.layout.place import Place
-
-_KINDS = {"b": "i", "h": "i", "l": "i", "i": "i", "q": "i", "f": "f", "d": "f"}
-
-
-def dtype_of(layout: construct.Construct) -> np.dtype[Any]:
-    """Derive the numpy dtype of a layout of fixed size: little-endian, packed.
-
-    Raises:
-        TypeError: for a layout that numpy cannot hold (its size depends on the data).
-
-    """
-    if isinstance(layout, Record):
-        offsets, offset = [], 0
-        for field in layout.fields:
-            offsets.append(offset)
-            offset += field.sizeof()
-        return np.dtype(
-            {
-                "names": [field.name for field in layout.fields],
-                "formats": [dtype_of(field.subcon) for field in layout.fields],
-                "offsets": offsets,
-                "itemsize": offset,
-            }
-        )
-    if isinstance(layout, construct.FormatField):
-        letter = layout.fmtstr[-1]
-        return np.dtype(f"<{_KINDS.get(letter, 'u')}{layout.length}")
-    if isinstance(layout, construct.Array) and isinstance(layout.count, int):
-        return np.dtype((dtype_of(layout.subcon), (layout.count,)))
-    if isinstance(layout, construct.Bytes) and isinstance(layout.length, int):
-        return np.dtype((np.uint8, (layout.length,)))
-    raise TypeError(f"{layout!r} has no fixed size")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from formats.gguf import keys
 from formats.gguf.layout import SCALARS
 from formats.gguf.value_types import INTEGERS, ValueType
-from formats.layout.tables import dtype_of
+from formats.layout.dtypes import dtype_of
 
 NOT_IN_THE_PACKAGE = {keys.EOS_IDS}
 

@@ -1,0 +1,42 @@
+"""The numpy dtype of a declared layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import construct
+import numpy as np
+
+_KINDS = {"b": "i", "h": "i", "l": "i", "i": "i", "q": "i", "f": "f", "d": "f"}
+
+
+def dtype_of(layout: construct.Construct) -> np.dtype[Any]:
+    """Derive the numpy dtype of a layout of fixed size: little-endian, packed.
+
+    Raises:
+        TypeError: for a layout that numpy cannot hold (its size depends on the data).
+
+    """
+    if isinstance(layout, construct.Renamed):
+        return dtype_of(layout.subcon)
+    if isinstance(layout, construct.Struct):
+        offsets, offset = [], 0
+        for field in layout.subcons:
+            offsets.append(offset)
+            offset += field.sizeof()
+        return np.dtype(
+            {
+                "names": [field.name for field in layout.subcons],
+                "formats": [dtype_of(field) for field in layout.subcons],
+                "offsets": offsets,
+                "itemsize": offset,
+            }
+        )
+    if isinstance(layout, construct.FormatField):
+        letter = layout.fmtstr[-1]
+        return np.dtype(f"<{_KINDS.get(letter, 'u')}{layout.length}")
+    if isinstance(layout, construct.Array) and isinstance(layout.count, int):
+        return np.dtype((dtype_of(layout.subcon), (layout.count,)))
+    if isinstance(layout, construct.Bytes) and isinstance(layout.length, int):
+        return np.dtype((np.uint8, (layout.length,)))
+    raise TypeError(f"{layout!r} has no fixed size")
