@@ -1,0 +1,85 @@
+"""Values that a declared record can hold, drawn from its declaration alone."""
+
+import copy
+
+import construct
+from hypothesis import strategies as st
+
+from formats.layout import Blob, Choice, Counted, Field, Record, u16
+
+FEW = 3
+"""Elements of a list and bytes of a text, at the most."""
+NUMBERS = sorted({0, 1, 2, 3, 5, 6, 7, 64, 100, 255, 256, 2**16 - 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1})
+
+
+def self_contained(record):
+    """Put a record that counts by a field of the record around it behind such a field."""
+    names = {field.name for field in record.fields}
+    outside = {size_field(field.subcon) for field in record.fields} - names - {None}
+    fields = [Field(name, u16, "stands outside") for name in sorted(outside)]
+    return Record(record.name, record.meaning, *fields, *record.fields) if fields else record
+
+
+def size_field(layout):
+    """Name the earlier field that decides a part's size, if there is one."""
+    if isinstance(layout, Counted):
+        return layout.count_field
+    return layout.length_field if isinstance(layout, Blob) else None
+
+
+@st.composite
+def values_of(draw, record):
+    """Draw a mapping that the record builds."""
+    sizes = {size_field(field.subcon) for field in record.fields}
+    values = {}
+    for field in record.fields:
+        if field.rule is not None and field.rule.only is not None:
+            values[field.name] = field.rule.only
+        elif field.name in sizes:
+            values[field.name] = draw(
+                st.sampled_from([n for n in range(FEW + 1) if field.rule is None or fits(field, n)])
+            )
+        else:
+            values[field.name] = draw(value_of(field, values))
+    return values
+
+
+@st.composite
+def value_of(draw, layout, values):
+    """Draw a value of one part; `values` holds the fields before it."""
+    if isinstance(layout, Field):
+        if layout.rule is None:
+            return draw(value_of(layout.subcon, values))
+        assert isinstance(layout.subcon, construct.FormatField)
+        known = [] if layout.names is None else [int(member) for member in layout.names]
+        return draw(st.sampled_from([number for number in NUMBERS + known if fits(layout, number)]))
+    if isinstance(layout, Record):
+        return draw(values_of(layout))
+    if isinstance(layout, Counted):
+        count = values[layout.count_field] if layout.count_field else layout.count
+        few = [draw(value_of(layout.subcon, values)) for _ in range(min(count, FEW))]
+        return [*few, *[copy.deepcopy(few[-1]) for _ in range(len(few), count)]]
+    if isinstance(layout, Choice):
+        return draw(value_of(layout.cases[values[layout.type_field]], values))
+    if isinstance(layout, construct.Bytes):
+        size = values[layout.length_field] if isinstance(layout, Blob) else layout.length
+        return draw(st.binary(min_size=size, max_size=size))
+    assert isinstance(layout, construct.FormatField)
+    if layout.fmtstr[-1] in "fd":
+        return draw(st.floats(width=8 * layout.length))
+    low, high = limits(layout)
+    near = [number for number in NUMBERS if low <= number <= high]
+    return draw(st.sampled_from(near) | st.integers(low, high))
+
+
+def limits(layout):
+    """Give the lowest and highest number of an integer's layout."""
+    bits = 8 * layout.length
+    signed = layout.fmtstr[-1].islower()
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+
+
+def fits(field, number):
+    """Tell whether a number is one that a field with a rule holds."""
+    low, high = limits(field.subcon)
+    return low <= number <= high and field.rule.passes(number)
