@@ -1,9 +1,11 @@
 """What tests of all parts use."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+from projects import Project
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +23,45 @@ def shared():
     if os.environ.get("PIPELINE_REQUIRE_SHARED") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture
+def alone(tmp_path_factory, monkeypatch):
+    """Shut the user's home, store and cache out."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("OLLAMA_MODELS", str(home / "no store"))
+    monkeypatch.setenv("PIPELINE_CACHE", str(home / "cache"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    return home
+
+
+@pytest.fixture
+def project(tmp_path, alone):
+    """Give a folder with a tiny model and a manifest, not built yet."""
+    return Project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory):
+    """Build the tiny model once, for `built` to copy."""
+    made = Project(tmp_path_factory.mktemp("tiny"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIPELINE_CACHE", str(made.root / "cache"))
+        made.run().done()
+    shutil.rmtree(made.root / "cache", ignore_errors=True)
+    return made.root
+
+
+@pytest.fixture
+def built(tmp_path, alone, built_once):
+    """Give a folder with a tiny model, a manifest, and everything built."""
+    shutil.copytree(built_once, tmp_path, dirs_exist_ok=True)
+    return Project(tmp_path, write=False)
+
+
+@pytest.fixture(scope="session")
+def sample_cache(tmp_path_factory):
+    """Give a cache in which the sample is made once, for all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample cache"
