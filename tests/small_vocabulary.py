@@ -1,0 +1,79 @@
+"""Small vocabularies as the PS bundle's three tables and as images, for tests."""
+
+from dataclasses import dataclass, field
+
+from formats.byte_strings import ByteStrings
+from formats.ps_bundle import build_merge_table, build_token_index
+from formats.q25tokrt.packer import ImageFacts, pack_image
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED = 1, 2, 3, 4, 5
+
+
+@dataclass
+class SmallVocabulary:
+    """Tokens as (bytes, type) in id order, merges as (left, right, out) in rank order."""
+
+    tokens: list = field(default_factory=list)
+    merges: list = field(default_factory=list)
+    first_pad_id: int | None = None
+
+    @property
+    def strings(self):
+        return ByteStrings.from_list(data for data, _ in self.tokens)
+
+    @property
+    def types(self):
+        return [kind for _, kind in self.tokens]
+
+    def tables(self):
+        """Pack token_index.bin, token_bytes.bin and merge_table_u32.bin."""
+        columns = zip(*self.merges, strict=True) if self.merges else ([], [], [])
+        index = build_token_index(self.strings, self.types)
+        return index, self.strings.joined(), build_merge_table(*map(list, columns))
+
+    def image(self, align=64, **facts):
+        """Pack an image; `facts` are changes to `image_facts`."""
+        pads = len(self.tokens) if self.first_pad_id is None else self.first_pad_id
+        return pack_image(*self.tables(), image_facts(**{"first_pad_id": pads, **facts}), align)
+
+    def id_of(self, data):
+        """Find the lowest id of a token."""
+        return next(token for token, (known, _) in enumerate(self.tokens) if known == data)
+
+
+def image_facts(**changes):
+    """Make the facts of a small image."""
+    known = {
+        "source_sha256": bytes(range(32)),
+        "first_pad_id": 0,
+        "pre_name": "qwen2",
+        "nfc": True,
+        "sample": False,
+        "class_tables": 0x100000,
+        "nfc_tables": 0x090000,
+        "bos_id": None,
+        "eos_id": None,
+        "pad_id": None,
+        "end_ids": (),
+    }
+    return ImageFacts(**{**known, **changes})
+
+
+def grown(*merges, added=(), pads=0, byte_values=range(256)):
+    """Start from single bytes, then add what each merge ("ab|c") makes, then added tokens, then pads.
+
+    Added tokens are (text, type); pads are `[PAD<id>]` of type unused.
+    """
+    tokens = [(bytes([byte]), NORMAL) for byte in byte_values]
+    ids = {data: token for token, (data, _) in enumerate(tokens)}
+    rows = []
+    for merge in merges:
+        left, right = (part.encode() for part in merge.split("|"))
+        out = ids.setdefault(left + right, len(tokens))
+        if out == len(tokens):
+            tokens.append((left + right, NORMAL))
+        rows.append((ids[left], ids[right], out))
+    tokens += [(text.encode(), kind) for text, kind in added]
+    first_pad_id = len(tokens)
+    tokens += [(b"[PAD%d]" % token, UNUSED) for token in range(first_pad_id, first_pad_id + pads)]
+    return SmallVocabulary(tokens, rows, first_pad_id)
