@@ -14,6 +14,7 @@ Nothing in the file tells which layout it has. The engine reads the file, so the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import construct
@@ -256,6 +257,7 @@ def _slice(data: Any, start: int, size: int, place: Place) -> memoryview:
     return view
 
 
+@cache
 def _alphabet(layout: str) -> bytes:
     if layout == "documented":
         return bytes(INDEX_OF_BYTE)
