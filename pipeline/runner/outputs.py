@@ -256,7 +256,9 @@ def refusal(error: OSError, path: Path) -> MachineError:
         path: the file or folder, where the error names none.
 
     """
-    where = path_words(error.filename if isinstance(error.filename, str) else path)
+    # Of a renaming the final name is the one that the user knows.
+    named = error.filename2 or error.filename
+    where = path_words(str(named) if named else path)
     why = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return MachineError(f"{where}: {why}; make room and run again, nothing half-written is left")
