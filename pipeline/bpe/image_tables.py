@@ -6,6 +6,8 @@ nothing is unpacked. The image must have been verified: look-ups do not check wh
 
 from __future__ import annotations
 
+import sys
+from array import array
 from typing import TYPE_CHECKING
 
 from formats.q25tokrt.layout import NONE, Flag, Kind
@@ -30,16 +32,16 @@ class ImageTables:
         self.first_pad_id: int = header.first_pad_id
         self.pre = image.pre_name
         self.nfc = Flag.NFC in image.flags
-        self._index = _words(image, Kind.TOKEN_INDEX)
+        self._index = _words(image.sections[Kind.TOKEN_INDEX].data)
         self._bytes = image.sections[Kind.TOKEN_BYTES].data
-        self._merges = _words(image, Kind.MERGE_TABLE)
-        self._byte_tokens = _words(image, Kind.BYTE_TOKEN_MAP)
-        self._slots = _words(image, Kind.MERGE_PAIR_INDEX)
+        self._merges = _words(image.sections[Kind.MERGE_TABLE].data)
+        self._byte_tokens = _words(image.sections[Kind.BYTE_TOKEN_MAP].data)
+        self._slots = _words(image.sections[Kind.MERGE_PAIR_INDEX].data)
         self._home_bits = home_bits(header.n_merges)
         self._seed: int = header.hash_seed
         self._max_probe: int = header.max_probe
         special = image.sections[Kind.SPECIAL_TOKEN_INDEX].data[BITMAP_BYTES:]
-        self.added_tokens: Sequence[int] = special.cast("I").tolist()
+        self.added_tokens: Sequence[int] = list(_words(special))
 
     def byte_token(self, byte: int) -> int | None:
         """Return the id of the token that is exactly this byte, or None."""
@@ -65,6 +67,10 @@ class ImageTables:
         return self._index[_INDEX_WORDS * token + 1] >> 16
 
 
-def _words(image: Image, kind: Kind) -> Sequence[int]:
-    """View a section as integers; the image's byte order is that of every machine served."""
-    return image.sections[kind].data.cast("I")
+def _words(data: memoryview) -> Sequence[int]:
+    """View bytes as little-endian integers of 32 bits; copied where the machine is of the other kind."""
+    if sys.byteorder == "little":
+        return data.cast("I")
+    words = array("I", data)
+    words.byteswap()
+    return words
