@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from projects import Project
+from real_models import FAMILIES, RealTables
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +66,15 @@ def sample_cache(tmp_path_factory):
     """Give a cache in which the sample is made once, for all processes that run tests."""
     base = tmp_path_factory.getbasetemp()
     return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample cache"
+
+
+@pytest.fixture(scope="session", params=FAMILIES)
+def real(request):
+    """Give the tables of an official vocabulary; each family in turn."""
+    return RealTables.of(request.param)
+
+
+@pytest.fixture(scope="session")
+def qwen3_tables():
+    """Give the tables of Qwen3's vocabulary."""
+    return RealTables.of("qwen3")

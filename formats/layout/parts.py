@@ -85,5 +85,14 @@ class Choice(construct.Switch):  # type: ignore[misc]
 
 
 def earlier(name: str) -> Callable[[Any], int]:
-    """Look up an earlier field of the same record."""
-    return lambda context: int(context[name])
+    """Look up an earlier field of the same record, or of those around it.
+
+    A part of a record that is parsed by itself gets such a field as a keyword: `parse(data, n_added=26)`.
+    """
+
+    def find(context: Any) -> int:
+        while name not in context and "_" in context:
+            context = context["_"]
+        return int(context[name])
+
+    return find
