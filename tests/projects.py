@@ -19,6 +19,7 @@ class Project:
         self.manifest = self.root / "m.yaml"
         self.out = self.root / "out"
         if write:
+            self.root.mkdir(parents=True, exist_ok=True)
             write_tiny(self.gguf)
             self.write_manifest()
 

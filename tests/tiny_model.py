@@ -29,10 +29,10 @@ TYPES = (
 )
 
 
-def tokens():
+def tokens(merges=MERGES):
     """List (text, type) in id order: 256 bytes, the merges' results, specials, padding."""
     texts = [(encode(bytes([byte])), NORMAL) for byte in range(256)]
-    texts += [(merge.replace(" ", ""), NORMAL) for merge in MERGES]
+    texts += [(merge.replace(" ", ""), NORMAL) for merge in merges]
     texts += SPECIALS
     return texts + [(f"[PAD{token}]", UNUSED) for token in range(len(texts), N_TOKENS)]
 
@@ -64,16 +64,16 @@ def blocks(name, size):
     return (hashlib.sha256(name.encode()).digest() * (size // 32 + 1))[:size]
 
 
-def tensor(name, kind=GgmlType.F32, ne=(4,)):
+def tensor(name, kind=GgmlType.F32, ne=(4,), salt=""):
     """Make a tensor whose bytes follow from its name."""
-    return TensorToWrite(name, kind, tuple(ne), blocks(name, tensor_size(kind, tuple(ne))))
+    return TensorToWrite(name, kind, tuple(ne), blocks(name + salt, tensor_size(kind, tuple(ne))))
 
 
-def tensors(n_layers=1):
-    """Make an embedding and one tensor of each of several types in each layer."""
-    found = [tensor("token_embd.weight", GgmlType.F16, (4, N_TOKENS))]
-    for layer in range(n_layers):
-        found += [tensor(f"blk.{layer}.{kind.name.lower()}.weight", kind, (256, 2)) for kind in TYPES]
+def tensors(layers=range(1), salt=""):
+    """Make an embedding, and for each layer one tensor of each of several types."""
+    found = [tensor("token_embd.weight", GgmlType.F16, (4, N_TOKENS), salt)]
+    for layer in layers:
+        found += [tensor(f"blk.{layer}.{kind.name.lower()}.weight", kind, (256, 2), salt) for kind in TYPES]
     return found
 
 

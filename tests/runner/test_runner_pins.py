@@ -2,7 +2,7 @@
 
 import pytest
 from command_line import call
-from tiny_model import MERGES, NORMAL, tokens, write_tiny
+from tiny_model import MERGES, tokens, write_tiny
 
 WRONG = "sha256:" + "0" * 64
 
@@ -28,9 +28,8 @@ def test_a_pin_may_leave_the_algorithm_out(built):
 def test_a_pin_that_does_not_hold_stops_the_run_and_nothing_is_replaced(built):
     good = built.contents()
     built.write_manifest(expect={"token_bytes.bin": pin(built, "token_bytes.bin")})
-    rows = tokens()
-    rows[256] = ("dc", NORMAL)
-    write_tiny(built.gguf, merges=["d c", *MERGES[1:]], rows=rows)
+    merges = ("d c", *MERGES[1:])
+    write_tiny(built.gguf, rows=tokens(merges), merges=merges)
     outcome = built.run()
     line = outcome.refused(1)
     assert line.startswith(f"pipeline: {built.manifest}:18:3: expect: token_bytes.bin: expected sha256:")
