@@ -77,3 +77,38 @@ def grown(*merges, added=(), pads=0, byte_values=range(256)):
     first_pad_id = len(tokens)
     tokens += [(b"[PAD%d]" % token, UNUSED) for token in range(first_pad_id, first_pad_id + pads)]
     return SmallVocabulary(tokens, rows, first_pad_id)
+
+
+class PlainTables:
+    """A vocabulary as dictionaries: what the encoder asks for, with no image in between."""
+
+    def __init__(self, vocabulary, *, pre="qwen2", nfc=True):
+        self._tokens = vocabulary.tokens
+        self._merges = {
+            (left, right): (rank, out) for rank, (left, right, out) in enumerate(vocabulary.merges)
+        }
+        self.n_tokens = len(vocabulary.tokens)
+        pads = vocabulary.first_pad_id
+        self.first_pad_id = self.n_tokens if pads is None else pads
+        self.pre, self.nfc = pre, nfc
+        self.added_tokens = [
+            token
+            for token, (_, kind) in enumerate(vocabulary.tokens[: self.first_pad_id])
+            if kind in (UNKNOWN, CONTROL, USER_DEFINED)
+        ]
+        self._byte_tokens = {}
+        for token, (data, kind) in enumerate(vocabulary.tokens):
+            if len(data) == 1 and kind == NORMAL:
+                self._byte_tokens.setdefault(data[0], token)
+
+    def byte_token(self, byte):
+        return self._byte_tokens.get(byte)
+
+    def merge(self, left, right):
+        return self._merges.get((left, right))
+
+    def token_bytes(self, token):
+        return self._tokens[token][0]
+
+    def token_type(self, token):
+        return self._tokens[token][1]

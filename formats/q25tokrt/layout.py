@@ -35,7 +35,8 @@ MINOR = 0
 NONE = 0xFFFFFFFF
 """An id or slot that is not there."""
 
-MIN_ALIGN, DEFAULT_ALIGN, MAX_ALIGN = 64, 64, 65536
+DEFAULT_ALIGN = 64
+ALIGNMENTS = power_of_two(DEFAULT_ALIGN, 65536)
 MAX_END_IDS = 8
 MAX_SECTIONS = 32
 PRE_NAME_BYTES = 32
@@ -96,7 +97,7 @@ HEADER = Record(
         u32,
         "every section starts on a multiple of it",
         unit="bytes",
-        rule=power_of_two(MIN_ALIGN, MAX_ALIGN),
+        rule=ALIGNMENTS,
     ),
     Field("n_tokens", u32, "rows of the token index, padding included", unit="tokens", rule=at_least(1)),
     Field("n_base", u32, "tokens of type normal", unit="tokens"),

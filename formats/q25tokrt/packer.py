@@ -11,9 +11,11 @@ import numpy as np
 from formats import ps_bundle
 from formats.errors import FormatError, shown
 from formats.layout import Place
+from formats.layout.fields import located
 from formats.q25tokrt import byte_map, pair_index, special_index
 from formats.q25tokrt.image import open_image
 from formats.q25tokrt.layout import (
+    ALIGNMENTS,
     DEFAULT_ALIGN,
     DIRECTORY_ENTRY,
     HEADER,
@@ -74,6 +76,8 @@ def pack_image(
             that contradict the tables.
 
     """
+    if not ALIGNMENTS.passes(align):
+        raise FormatError(ALIGNMENTS.words, shown(align), path="header.section_align")
     index = ps_bundle.read_token_index(token_index, len(token_bytes))
     tokens = ps_bundle.token_strings(index, token_bytes)
     types = index["token_type"]
@@ -115,7 +119,10 @@ def pack_image(
         "section_count": len(payloads),
         "section_align": align,
     }
-    header = HEADER.build({**fixed, **counts, **_facts_fields(facts), "crc32": 0})
+    try:
+        header = HEADER.build({**fixed, **counts, **_facts_fields(facts), "crc32": 0})
+    except FormatError as error:
+        raise located(error, "header") from None
     crc_at = HEADER.offset_of("crc32")
     crc = zlib.crc32(directory, zlib.crc32(header[:crc_at]))
     image = b"".join((header[:crc_at], crc.to_bytes(4, "little"), directory, body))
@@ -154,11 +161,11 @@ def _lay_out(payloads: dict[Kind, tuple[bytes, int]], align: int) -> tuple[bytes
 def _facts_fields(facts: ImageFacts) -> dict[str, Any]:
     name = facts.pre_name.encode("utf-8", "backslashreplace")
     if len(name) >= PRE_NAME_BYTES or not all(0x21 <= byte < 0x7F for byte in name):
-        raise Place("", "header.pre_name", HEADER.offset_of("pre_name")).error(
+        raise Place("", "pre_name", HEADER.offset_of("pre_name")).error(
             f"printable ASCII of at most {PRE_NAME_BYTES - 1} bytes", shown(facts.pre_name)
         )
     if len(facts.end_ids) > MAX_END_IDS:
-        raise FormatError(f"at most {MAX_END_IDS} end ids", str(len(facts.end_ids)), path="header.end_ids")
+        raise FormatError(f"at most {MAX_END_IDS} end ids", str(len(facts.end_ids)), path="end_ids")
     ids = {"bos_id": facts.bos_id, "eos_id": facts.eos_id, "pad_id": facts.pad_id}
     return {
         "pre_name": name.ljust(PRE_NAME_BYTES, b"\0"),
