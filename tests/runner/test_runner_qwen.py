@@ -67,9 +67,10 @@ def test_the_image_holds_the_same_tables_and_the_known_indexes(build):
         data = image[section["offset"] : section["offset"] + section["length"]]
         assert section["sha256"] == sha256(data)
         assert section["offset"] % 64 == 0
-    for name in ("token_index", "token_bytes", "merge_table_u32"):
+    tables = {"token_index": "token_index", "token_bytes": "token_bytes", "merge_table": "merge_table_u32"}
+    for name, figure in tables.items():
         section = sections.pop(name)
-        assert (section["length"], section["sha256"]) == (figures[name]["size"], figures[name]["sha256"])
+        assert (section["length"], section["sha256"]) == (figures[figure]["size"], figures[figure]["sha256"])
     for name, section in sections.items():
         assert (section["length"], section["sha256"]) == (known[name]["size"], known[name]["sha256"])
     assert list(sections) == ["merge_pair_index", "byte_token_map", "special_token_index"]
