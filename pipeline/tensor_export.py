@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from fnmatch import translate
 from typing import TYPE_CHECKING, Any
 
 from formats.errors import shown
 from pipeline.errors import ModelError
+from pipeline.hashing import OverlappedSha256, TwoBuffers
 from pipeline.safe_names import safe_names
 from pipeline.text_output import json_document
 
@@ -40,14 +40,14 @@ def export_tensors(job: Job) -> None:
     total = sum(tensor.size or 0 for tensor in chosen)
     done = 0
     entries = []
-    buffer = memoryview(bytearray(CHUNK))
+    buffers = TwoBuffers(CHUNK)
     with job.model.source.path.open("rb", buffering=0) as blob:
         for tensor in chosen:
             kind = _known_type(tensor)
-            chunks = _reported(_chunks(blob, tensor, buffer), job, done, total)
+            chunks = _reported(_chunks(blob, tensor, buffers), job, done, total)
             file = f"tensors/{files[tensor.name]}.bin" if copy else None
             if file is None:
-                digest = hashlib.sha256()
+                digest = OverlappedSha256()
                 for chunk in chunks:
                     digest.update(chunk)
                 sha256 = digest.hexdigest()
@@ -89,14 +89,15 @@ def _known_type(tensor: TensorInfo) -> GgmlType:
     return tensor.type
 
 
-def _chunks(blob: FileIO, tensor: TensorInfo, buffer: memoryview) -> Iterator[memoryview]:
-    """Read a tensor's bytes piece by piece; each piece is gone when the next is asked for.
+def _chunks(blob: FileIO, tensor: TensorInfo, buffers: TwoBuffers) -> Iterator[memoryview]:
+    """Read a tensor's bytes piece by piece; a piece is gone when the next but one is asked for.
 
     The file is read, not mapped: were it cut short meanwhile, a mapping would end the process.
     """
     left = tensor.size or 0
     blob.seek(tensor.absolute_offset)
     while left:
+        buffer = buffers.take()
         count = blob.readinto(buffer[: min(left, len(buffer))])
         if not count:
             raise ModelError(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pipeline.hashing import OverlappedSha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +31,11 @@ class StagedFile:
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("xb", buffering=0)
-        self._digest = hashlib.sha256()
+        self._digest = OverlappedSha256()
         self.size = 0
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes."""
+        """Append bytes; a buffer may be changed again when the next call has returned."""
         self._digest.update(data)
         self.size += len(data)
         view = memoryview(data)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.cache import read_small, write_small
 from pipeline.errors import ModelError
+from pipeline.hashing import OverlappedSha256, TwoBuffers
 from pipeline.sources.errors import InputChanged, path_words
 from pipeline.sources.files import failure, require_file, stat_or_none
 
@@ -94,11 +95,10 @@ def hash_file(path: Path, progress: Progress | None = None) -> FileDigest:
     file, MachineError where the system refuses to read it.
     """
     stamp = stamp_of(path)
-    digest, done = hashlib.sha256(), 0
-    buffer = memoryview(bytearray(CHUNK))
+    digest, buffers, done = OverlappedSha256(), TwoBuffers(CHUNK), 0
     try:
         with path.open("rb", buffering=0) as file:
-            while count := file.readinto(buffer):
+            while count := file.readinto(buffer := buffers.take()):
                 digest.update(buffer[:count])
                 done += count
                 if progress is not None:

@@ -62,7 +62,7 @@ class Sink(Protocol):
     """A file that is being written; it is hashed on the way."""
 
     def write(self, data: bytes | memoryview, /) -> object:
-        """Append bytes."""
+        """Append bytes; a buffer may be changed again when the next call has returned."""
 
     @property
     def sha256(self) -> str:
