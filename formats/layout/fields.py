@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import construct
@@ -124,7 +125,7 @@ class Record(construct.Struct):  # type: ignore[misc]
                 raise FormatError("a value", "none", path=field.name, offset=offset)
         return super()._build(obj, stream, context, path)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of one record.
 
