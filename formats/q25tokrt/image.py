@@ -40,6 +40,7 @@ class Section:
         count, crc32: as in the directory.
         data: the payload, a view of the image.
         place: where the payload lies.
+        entry: where the directory's entry lies.
 
     """
 
@@ -48,6 +49,7 @@ class Section:
     crc32: int
     data: memoryview
     place: Place
+    entry: Place
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,8 @@ def _read_directory(view: memoryview, header: construct.Container, file: str) ->
         known = _known_kind(entry, place, sections)
         if known is not None:
             payload = Place(file, f"sections.{section_name(known)}", entry.offset)
-            sections[known] = Section(known, entry.count, entry.crc32, view[entry.offset : end], payload)
+            data = view[entry.offset : end]
+            sections[known] = Section(known, entry.count, entry.crc32, data, payload, place)
     missing = next((kind for kind in Kind if kind not in sections), None)
     if missing is not None:
         raise Place(file, "directory", HEADER.size).error(f"a section {section_name(missing)}", "none")

@@ -154,7 +154,7 @@ class _Sections:
     def _require_count(self, section: Section, expected: int) -> None:
         if section.count != expected:
             _require_crc(section.data, section.crc32, section.place)
-            place = Place(self.image.file, f"directory.{section_name(section.kind)}.count")
+            place = DIRECTORY_ENTRY.member(section.entry, "count")
             raise place.error(str(expected), str(section.count), REBUILD)
 
     def _require_words(
