@@ -133,6 +133,8 @@ def _words(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         where = f"{path_words(str(error.filename))}: " if error.filename is not None else ""
         return f"pipeline: {where}{error.strerror or error}", MachineError.exit_code
+    if isinstance(error, MemoryError):
+        return "pipeline: out of memory", MachineError.exit_code
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     return f"pipeline: internal error: {what}; a fault of this tool; {DEBUG}=1 shows where", INTERNAL_ERROR
 
