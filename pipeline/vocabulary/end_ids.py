@@ -51,10 +51,10 @@ def turn_end(template: str, controls: dict[str, int]) -> int | None:
     tokens = SpecialMatcher(controls).find(template)
     starts = [match.start for match in tokens]
     statements = [match.start() for match in _STATEMENT.finditer(template)]
-    names = _content_names(template, statements)
+    names, targets = _content_names(template, statements)
     found: Counter[int] = Counter()
     for mention in _NAME.finditer(template):
-        if not _mentions(mention[0], names):
+        if mention.start() in targets or not _mentions(mention[0], names):
             continue
         behind = bisect_left(starts, mention.end())
         if behind == len(tokens):
@@ -64,14 +64,15 @@ def turn_end(template: str, controls: dict[str, int]) -> int | None:
     return min(found, key=lambda token_id: (-found[token_id], token_id), default=None)
 
 
-def _content_names(template: str, statements: list[int]) -> set[str]:
-    """List `content` and the variables that are set from it."""
-    names = {"content"}
+def _content_names(template: str, statements: list[int]) -> tuple[set[str], set[int]]:
+    """List `content` and the variables that are set from it, and the places where any variable is set."""
+    names, targets = {"content"}, set()
     for assignment in _SET.finditer(template):
+        targets.add(assignment.start(1))
         value = template[assignment.end() : _next(statements, assignment.end(), len(template))]
         if any(_mentions(name[0], names) for name in _NAME.finditer(value)):
             names.add(assignment[1])
-    return names
+    return names, targets
 
 
 def _mentions(dotted: str, names: set[str]) -> bool:
