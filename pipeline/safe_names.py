@@ -1,8 +1,8 @@
 """File names for foreign names: always inside their folder, distinct on every file system.
 
 Names in a model are any text: `../x`, `con`, two that differ in case only, 300 characters, nothing at
-all. A name that is plain stays as it is; any other is spelled with plain characters and gets a
-piece of the name's digest, so that it depends on nothing but the name and the names it collides with.
+all. A name that is plain stays as it is, unless another plain one differs from it in case only; any
+other is spelled with plain characters and marked with a piece of its digest.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
     >>> safe_names(["blk.0.attn_q.weight", "../x"])
     {'blk.0.attn_q.weight': 'blk.0.attn_q.weight', '../x': '_.._x-d6b96a97d147'}
     """
-    plain = {name: _spell(name) for name in names}
-    taken = Counter(file.lower() for file in plain.values())
+    spelled = {name: _spell(name) for name in names}
+    plain = Counter(
+        name.lower() for name, file in spelled.items() if file == name and not _MARKED.search(name)
+    )
     files = {
-        name: file
-        if file == name and taken[file.lower()] == 1 and not _MARKED.search(file)
-        else _marked(file, name, _MARK_DIGITS)
-        for name, file in plain.items()
+        name: name if plain[name.lower()] == 1 and file == name else _marked(file, name, _MARK_DIGITS)
+        for name, file in spelled.items()
     }
     # Names that are made to share the first digits of their digests get the whole digest.
     taken = Counter(file.lower() for file in files.values())
     return {
-        name: file if taken[file.lower()] == 1 else _marked(plain[name], name, _WHOLE_DIGEST)
+        name: file if taken[file.lower()] == 1 else _marked(spelled[name], name, _WHOLE_DIGEST)
         for name, file in files.items()
     }
 

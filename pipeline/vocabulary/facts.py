@@ -63,8 +63,8 @@ def collect_facts(model: Model, templates: Sequence[Template]) -> Facts:
     if duplicates:
         first, again = duplicates[0]
         warnings.append(
-            f"{len(duplicates)} token texts occur twice, the first {shown(_text(vocabulary, first))} as "
-            f"{first} and {again}; look-ups by text give the lowest id"
+            f"texts that an earlier token has already: {len(duplicates)}, the first "
+            f"{shown(_text(vocabulary, first))} as {first} and {again}; look-ups by text give the lowest id"
         )
     unreachable = vocabulary.unreachable_ids()
     added = vocabulary.added_ids

@@ -17,6 +17,7 @@ from small_vocabulary import (
     image_facts,
 )
 
+from formats import vocab_bin
 from formats.q25tokrt.image import open_image
 from formats.q25tokrt.layout import MAX_MERGES, NONE, Kind
 from formats.q25tokrt.packer import pack_image
@@ -201,6 +202,19 @@ def test_as_many_merges_as_fit():
         assert tables.merge(row >> 9, row & 511) == (row, 512)
     assert tables.merge(511, 510) is None
     assert tables.merge(512, 0) is None
+
+
+def test_merges_by_rank_are_not_the_longest_match():
+    """`abcd` is `ab|cd`; the engine of vocab.bin takes the longest entry at each place: `abc|d`."""
+    vocabulary = grown("c|d", "a|b", "ab|c")
+    exact = Encoder(ImageTables(verify_image(vocabulary.image()))).encode("abcd")
+    assert [vocabulary.tokens[token][0] for token in exact] == [b"ab", b"cd"]
+    entries = list(vocab_bin.build(vocabulary.strings, vocabulary.types).entries)
+    greedy, rest = [], b"abcd"
+    while rest:
+        greedy.append(max((entry for entry in entries if entry and rest.startswith(entry)), key=len))
+        rest = rest[len(greedy[-1]) :]
+    assert greedy == [b"abc", b"d"]
 
 
 ALPHABET = "ab 1é!\n"
