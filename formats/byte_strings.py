@@ -105,6 +105,11 @@ class ByteStrings:
         _copy_runs(self.data, self.starts, out, offsets[:-1], self.lengths)
         return out.tobytes()
 
+    def compact(self) -> ByteStrings:
+        """Copy all strings back to back, in order: what goes through them again is quicker."""
+        offsets = self.offsets()
+        return ByteStrings(np.frombuffer(self.joined(), dtype=np.uint8), offsets[:-1], self.lengths)
+
     def framed(self, headers: NDArray[Any]) -> bytes:
         """Copy all strings in order, each behind a header of its own.
 

@@ -165,15 +165,22 @@ def _stored_texts(tokens: ByteStrings, normal: NDArray[np.bool_]) -> tuple[ByteS
     """
     source = np.frombuffer(tokens.joined(), dtype=np.uint8)
     in_normal = np.repeat(normal, tokens.lengths)
-    sizes = np.where(in_normal, _SIZES[source], 1)
-    ends = np.cumsum(sizes, dtype=np.int64)
-    starts = ends - sizes
-    stored = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
-    stored[starts] = np.where(in_normal, _FIRST[source], source)
-    double = sizes == 2
-    stored[starts[double] + 1] = _SECOND[source[double]]
+    double = in_normal & (_SIZES[source] == 2)
+    columns = np.empty((len(source), 2), dtype=np.uint8)
+    columns[:, 0] = np.where(in_normal, _FIRST[source], source)
+    columns[:, 1] = _SECOND[source]
+    used = np.ones((len(source), 2), dtype=np.bool_)
+    used[:, 1] = double
+    stored = columns[used]
 
     offsets = tokens.offsets()
-    bounds = np.concatenate(([0], ends))[offsets]
-    changed = np.concatenate(([0], np.cumsum(in_normal & _CONVERTED[source])))[offsets]
-    return ByteStrings(stored, bounds[:-1], np.diff(bounds)), np.diff(changed) > 0
+    bounds = offsets + _counted(double, offsets)
+    converted = np.diff(_counted(in_normal & _CONVERTED[source], offsets)) > 0
+    return ByteStrings(stored, bounds[:-1], np.diff(bounds)), converted
+
+
+def _counted(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the marks before each offset."""
+    counts = np.zeros(len(marks) + 1, dtype=np.int64)
+    np.cumsum(marks, out=counts[1:])
+    return counts[offsets]

@@ -38,7 +38,7 @@ class Tokenizer(Step):
         """Write the assets."""
         from formats import token_types_bin
         from pipeline.text_output import json_document
-        from pipeline.vocabulary import export, facts, merges, templates
+        from pipeline.vocabulary import export, facts, templates
 
         model, vocabulary = job.model, job.model.vocabulary
         found = templates.read_templates(model.gguf)
@@ -46,7 +46,7 @@ class Tokenizer(Step):
         with job.create("tokens.jsonl") as sink:
             for lines in export.tokens_jsonl(vocabulary):
                 sink.write(lines)
-        job.write("merges.txt", merges.as_lines(vocabulary.merges.texts))
+        job.write("merges.txt", vocabulary.merges.lines)
         job.write(token_types_bin.FILE_NAME, token_types_bin.build(vocabulary.types))
         for template in found:
             job.write(template.file, template.text)

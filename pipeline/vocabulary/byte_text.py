@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from formats.layout import Place
 
 _NONE = -1
-_BYTE_OF_CODE = np.full(0x800, _NONE, dtype=np.int16)
+_BYTE_OF_CODE = np.full(0x10000, _NONE, dtype=np.int16)
 for _glyph, _byte in BYTE_OF_GLYPH.items():
     _BYTE_OF_CODE[ord(_glyph)] = _byte
 
@@ -29,8 +29,7 @@ def decode_texts(
 ) -> ByteStrings:
     """Decode the byte-level texts among the tokens' texts; the others are bytes already.
 
-    Every glyph of the alphabet takes one or two bytes of UTF-8, so the whole vocabulary is decoded
-    with a handful of array operations.
+    All byte-level texts are decoded as one: in UTF-16 each glyph is one code, and so one byte.
 
     Args:
         texts: UTF-8 texts of all tokens, in id order.
@@ -41,39 +40,45 @@ def decode_texts(
         FormatError: a byte-level text with a character that is not in the alphabet.
 
     """
-    source = np.frombuffer(texts.joined(), dtype=np.uint8)
-    offsets = texts.offsets()
-    in_encoded = np.repeat(encoded, texts.lengths)
-    is_tail = in_encoded & (source & 0xC0 == 0x80)
-    is_lead = in_encoded & (source & 0xE0 == 0xC0)
+    ids = np.flatnonzero(encoded)
+    glyphs, plain = texts.take(ids), texts.take(np.flatnonzero(~encoded))
+    joined, offsets = glyphs.joined(), glyphs.offsets()
+    begins = np.frombuffer(joined, dtype=np.uint8) & 0xC0 != 0x80  # true where a character begins
+    try:
+        codes = np.frombuffer(joined.decode().encode("utf-16-le"), dtype="<u2")
+    except UnicodeDecodeError:
+        raise _first_refusal(glyphs, ids, element) from None
+    values = _BYTE_OF_CODE[codes]
+    # Two texts that are no UTF-8 by themselves may be when joined.
+    torn = not begins[offsets[:-1][glyphs.lengths > 0]].all()
+    if torn or (values == _NONE).any():
+        raise _first_refusal(glyphs, ids, element)
 
-    # A lead byte must be followed by a tail byte in the same token, a tail byte must follow a lead.
-    follows_lead = np.zeros(len(source), dtype=np.bool_)
-    follows_lead[1:] = is_lead[:-1]
-    starts = offsets[:-1][texts.lengths > 0]
-    follows_lead[starts] = False
-    needs_tail = np.zeros(len(source), dtype=np.bool_)
-    needs_tail[:-1] = is_lead[:-1] & ~is_tail[1:]
-    ends = offsets[1:][texts.lengths > 0] - 1
-    needs_tail[ends] |= is_lead[ends]
-    torn = needs_tail | (is_tail & ~follows_lead)
+    bounds = np.zeros(len(joined) + 1, dtype=np.int64)
+    np.cumsum(begins, out=bounds[1:])
+    bounds = bounds[offsets]
+    lengths = np.empty(len(texts), dtype=np.int64)
+    lengths[ids] = np.diff(bounds)
+    lengths[~encoded] = plain.lengths
+    starts = np.empty(len(texts), dtype=np.int64)
+    starts[ids] = bounds[:-1]
+    starts[~encoded] = bounds[-1] + plain.offsets()[:-1]
+    data = values.astype(np.uint8).tobytes() + plain.joined()
+    return ByteStrings(np.frombuffer(data, dtype=np.uint8), starts, lengths)
 
-    next_byte = np.zeros(len(source), dtype=np.uint16)
-    next_byte[:-1] = source[1:]
-    wide = ((source & 0x1F).astype(np.uint16) << 6) | (next_byte & 0x3F)
-    codes = np.where(is_lead, wide, source)
-    # What is neither ASCII nor a pair begins a longer character, and a pair for ASCII is no UTF-8.
-    strange = in_encoded & ~is_tail & (is_lead != (codes >= 0x80))
-    values = np.where(in_encoded, _BYTE_OF_CODE[codes], source)
-    values[is_tail] = 0
-    wrong = torn | strange | (values == _NONE)
-    if wrong.any():
-        token_id = int(np.searchsorted(offsets, np.argmax(wrong), side="right")) - 1
-        raise _refusal(texts[token_id], element(token_id))
 
-    kept = ~is_tail
-    bounds = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[offsets]
-    return ByteStrings(values[kept].astype(np.uint8), bounds[:-1], np.diff(bounds))
+def _first_refusal(
+    glyphs: ByteStrings, ids: NDArray[np.int64], element: Callable[[int], Place]
+) -> FormatError:
+    """Find the first byte-level text that cannot be decoded."""
+    for token_id, raw in zip(ids.tolist(), glyphs, strict=True):
+        try:
+            strange = any(char not in BYTE_OF_GLYPH for char in raw.decode())
+        except UnicodeDecodeError:
+            strange = True
+        if strange:
+            return _refusal(raw, element(token_id))
+    raise AssertionError("every text is in order")
 
 
 def _refusal(raw: bytes, place: Place) -> FormatError:

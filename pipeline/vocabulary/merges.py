@@ -28,12 +28,12 @@ class Merges:
     """The merges in rank order.
 
     Attributes:
-        texts: "left right", as the GGUF has them.
+        lines: "left right" as the GGUF has them, a line each; the rank is the line's number from 0.
         left, right, out: token ids, shape (n_merges,), int64.
 
     """
 
-    texts: ByteStrings
+    lines: bytes
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     out: NDArray[np.int64]
@@ -75,7 +75,7 @@ def read_merges(
             "each pair once, since engines differ in which of two ranks counts",
             f"{_words(texts[again])}, which stands at [{first}] already",
         )
-    return Merges(texts, left_ids, right_ids, out_ids)
+    return Merges(lines, left_ids, right_ids, out_ids)
 
 
 def as_lines(texts: ByteStrings) -> bytes:

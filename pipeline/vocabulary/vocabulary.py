@@ -99,21 +99,29 @@ def read_vocabulary(gguf: GgufFile) -> Vocabulary:
         raise gguf.key_values[keys.TOKENIZER_MODEL].place.error(
             f"{BYTE_LEVEL_BPE!r}", shown(model), f"tokenizer model {shown(model)} is not byte-level BPE"
         )
-    texts = _require_filled(gguf, keys.TOKENS)
+    texts = _require_filled(gguf, keys.TOKENS).compact()
     types = _types(gguf, len(texts))
     normal = types == TokenType.NORMAL
     element = gguf.key_values[keys.TOKENS].element
     _require_text(texts, np.flatnonzero(~normal), element)
     tokens = decode_texts(texts, normal, element)
     text_list = list(texts)
-    # Of tokens with the same text the lowest id serves: it is entered last.
-    ids = {text_list[token_id]: token_id for token_id in np.flatnonzero(normal)[::-1].tolist()}
+    ids = _ids_by_text(text_list, np.flatnonzero(normal).tolist())
     merge_texts = _require_filled(gguf, keys.MERGES)
     merges = read_merges(merge_texts, ids, len(texts), gguf.key_values[keys.MERGES].element)
     first_pad_id = padding.first_pad(texts, types)
     return Vocabulary(
         texts, text_list, tokens, types, merges, first_pad_id, _embedding_rows(gguf, len(texts))
     )
+
+
+def _ids_by_text(texts: list[bytes], ids: list[int]) -> dict[bytes, int]:
+    """Map texts to ids; of tokens with the same text the lowest id serves."""
+    chosen = texts if len(ids) == len(texts) else [texts[token_id] for token_id in ids]
+    found = dict(zip(chosen, ids, strict=True))
+    if len(found) < len(ids):
+        found = dict(zip(reversed(chosen), reversed(ids), strict=True))
+    return found
 
 
 def _require_filled(gguf: GgufFile, key: str) -> ByteStrings:
