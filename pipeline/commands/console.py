@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from formats.errors import shown
 from pipeline.errors import ConsoleError
+
+_SHOWN = 100
+"""Characters of a foreign word that are shown without quotes."""
 
 
 def say(line: str = "", *, flush: bool = False) -> None:
@@ -27,3 +31,12 @@ def put(data: bytes) -> None:
         sys.stdout.buffer.flush()
     except OSError as error:
         raise ConsoleError(error) from error
+
+
+def plain(word: str) -> str:
+    r"""Show a foreign word as it is where that drives no terminal and keeps a line short.
+
+    >>> plain("blk.0.attn_q.weight"), plain("a\nb"), plain("")
+    ('blk.0.attn_q.weight', "'a\\nb'", "''")
+    """
+    return word if word and word.isprintable() and len(word) <= _SHOWN else shown(word)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
 from pipeline.commands.console import put
-from pipeline.commands.image_arguments import add_image_argument, lines_of, load_image, read_input
+from pipeline.commands.image_arguments import add_image_argument, in_line, lines_of, load_image, read_input
 
 if TYPE_CHECKING:
     import argparse
@@ -41,8 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     end_ids = image.end_ids if arguments.stop_at_end else ()
     decoder = Decoder(ImageTables(image), skip_control=arguments.skip_control, end_ids=end_ids)
     end = b"\n" if arguments.lines else b""
-    for line in lines_of(data) if arguments.lines else [data]:
-        put(decoder.decode(_numbers(line)) + end)
+    for number, line in enumerate(lines_of(data) if arguments.lines else [data], 1):
+        with in_line(number if arguments.lines else None):
+            decoded = decoder.decode(_numbers(line))
+        put(decoded + end)
     return 0
 
 

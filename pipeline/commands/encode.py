@@ -7,15 +7,17 @@ blanks.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
 from pipeline.commands.console import say
-from pipeline.commands.image_arguments import add_image_argument, lines_of, load_image, read_input
+from pipeline.commands.image_arguments import add_image_argument, in_line, lines_of, load_image, read_input
 from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from pipeline.bpe.encoder import Encoder
 
@@ -56,10 +58,23 @@ def run(arguments: argparse.Namespace) -> int:
     data = read_input(arguments.file) if arguments.text is None else os.fsencode(arguments.text)
     tables = ImageTables(load_image(arguments.image))
     encoder = Encoder(tables, arguments.specials, arguments.invalid)
-    for text in lines_of(data) if arguments.lines else [data]:
-        line = _pieces(encoder, text) if arguments.json else " ".join(map(str, encoder.encode(text)))
+    for number, text in enumerate(lines_of(data) if arguments.lines else [data], 1):
+        with in_line(number if arguments.lines else None), _with_advice():
+            line = _pieces(encoder, text) if arguments.json else " ".join(map(str, encoder.encode(text)))
         say(line)
     return 0
+
+
+@contextmanager
+def _with_advice() -> Iterator[None]:
+    """Tell what to do about bytes that are no text."""
+    from pipeline.bpe.errors import TextError
+    from pipeline.errors import UsageError
+
+    try:
+        yield
+    except TextError as error:
+        raise UsageError(f"{error}; --invalid replace takes U+FFFD for them") from error
 
 
 def _pieces(encoder: Encoder, text: bytes) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.errors import ModelError
+from pipeline.commands.named_files import require_there
+from pipeline.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from formats.q25tokrt.image import Image
 
@@ -25,6 +28,7 @@ def load_image(path: str) -> Image:
     """Read and verify an image.
 
     Raises:
+        UsageError: there is no such file.
         ModelError: it is no image, or a damaged one.
         OSError: it cannot be read.
 
@@ -36,9 +40,9 @@ def load_image(path: str) -> Image:
     from pipeline.sources.files import require_file
     from pipeline.steps.runtime_image import IMAGE
 
-    file = Path(path)
+    file = require_there(Path(path))
     if file.is_dir():
-        file /= IMAGE
+        file = require_there(file / IMAGE)
     require_file(file, file.stat())
     with file.open("rb") as stream:
         data = stream.read(HEADER.size)
@@ -51,8 +55,26 @@ def load_image(path: str) -> Image:
 
 
 def read_input(path: str | None) -> bytes:
-    """Read a file, or standard input where none is named."""
-    return sys.stdin.buffer.read() if path is None else Path(path).read_bytes()
+    """Read a file, or standard input where none is named.
+
+    Raises:
+        UsageError: there is no such file.
+        OSError: it cannot be read.
+
+    """
+    return sys.stdin.buffer.read() if path is None else require_there(Path(path)).read_bytes()
+
+
+@contextmanager
+def in_line(number: int | None) -> Iterator[None]:
+    """Name the line, counted from 1, in what is refused meanwhile; None where there is but one text."""
+    try:
+        yield
+    except (UsageError, ModelError) as error:
+        if number is None:
+            raise
+        kind = UsageError if isinstance(error, UsageError) else ModelError
+        raise kind(f"line {number}: {error}") from error
 
 
 def lines_of(data: bytes) -> list[bytes]:

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.commands.command import Command
-from pipeline.commands.console import say
+from pipeline.commands.console import plain, say
 from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
     import argparse
 
     from formats.gguf.reader import GgufFile
-
-_SHOWN = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,14 +45,24 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _find(model: str) -> Path:
-    """Take a path for a path, and anything else for a name in the store."""
+    """Take a path for a path, and anything else for a name in the store.
+
+    Raises:
+        ModelError: there is no such file; or as `find_model`.
+
+    """
+    from pipeline.errors import ModelError
+    from pipeline.sources.errors import path_words
+    from pipeline.sources.files import stat_or_none
     from pipeline.sources.names import parse_name
     from pipeline.sources.roots import store_roots
     from pipeline.sources.store import find_model
 
     path = Path(model)
-    if path.suffix == ".gguf" or path.exists():
+    if stat_or_none(path) is not None:
         return path
+    if path.suffix == ".gguf":
+        raise ModelError(f"{path_words(path)}: expected a file, found nothing there")
     return find_model(parse_name(model), store_roots()).model_blob
 
 
@@ -71,15 +79,13 @@ def _print_text(gguf: GgufFile, described: dict[str, Any]) -> None:
     say("\nkey/values")
     for key, value in described["key_values"].items():
         words = _value_words(value)
-        say(f"  {_plain(key)}  {value['type']}  {words}")
+        say(f"  {plain(key)}  {value['type']}  {words}")
     say("\ntensors")
-    width = max((len(_plain(tensor["name"])) for tensor in described["tensors"]), default=0)
+    width = max((len(plain(tensor["name"])) for tensor in described["tensors"]), default=0)
     for tensor in described["tensors"]:
         ne = " x ".join(map(str, tensor["ne"])) or "1 element"
         size = "unknown size" if tensor["size"] is None else f"{tensor['size']:,} bytes"
-        say(
-            f"  {_plain(tensor['name']):<{width}}  {tensor['type']:<7} {ne}, {size} at 0x{tensor['offset']:X}"
-        )
+        say(f"  {plain(tensor['name']):<{width}}  {tensor['type']:<7} {ne}, {size} at 0x{tensor['offset']:X}")
     for name, entry in counts["types"].items():
         say(f"  {entry['tensors']} of type {name}, {entry['bytes']:,} bytes")
     if not described["tensors"]:
@@ -95,13 +101,6 @@ def _value_words(value: dict[str, Any]) -> str:
     if isinstance(found, list):
         return "[" + ", ".join(shown(element) for element in found) + "]"
     return shown(found)
-
-
-def _plain(name: str) -> str:
-    """Show a name as it is where that is safe."""
-    from formats.errors import shown
-
-    return name if name and name.isprintable() and len(name) <= _SHOWN else shown(name)
 
 
 COMMAND = Command(

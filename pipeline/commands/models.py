@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pipeline.commands.command import Command
-from pipeline.commands.console import say
+from pipeline.commands.console import plain, say
 from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List the models."""
+    from pipeline.sources.errors import path_words
     from pipeline.sources.listing import list_models
     from pipeline.sources.roots import store_roots
 
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(json_line(row))
         return 0
     if not rows:
-        say("no models; looked in " + ", ".join(str(root.path) for root in roots))
+        say("no models; looked in " + ", ".join(path_words(root.path) for root in roots))
         return 0
     width = max(len(row["name"]) for row in rows)
     for row in rows:
@@ -68,7 +69,7 @@ def _use(listed: ListedModel) -> str:
         with GgufFile.open(listed.model.model_blob) as gguf:
             tokenizer = gguf.get(keys.TOKENIZER_MODEL, STR)
             pre = gguf.get(keys.TOKENIZER_PRE, STR)
-            architecture = gguf.get(keys.ARCHITECTURE, STR) or "unknown architecture"
+            architecture = plain(gguf.get(keys.ARCHITECTURE, STR) or "unknown architecture")
     except FormatError as error:
         return str(error)
     if tokenizer != "gpt2":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
 from pipeline.commands.console import say
+from pipeline.commands.named_files import require_there
 from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, and name the faults."""
+    from pipeline.sources.errors import path_words
     from pipeline.verification.folder import verify_file, verify_folder
 
-    path = Path(arguments.path)
+    path = require_there(Path(arguments.path))
     verdict = verify_folder(path) if path.is_dir() else verify_file(path)
     if arguments.json:
         say(json_line({"checked": list(verdict.checked), "faults": list(verdict.faults)}))
@@ -38,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(fault, file=sys.stderr)
         count = len(verdict.checked)
         good = count - len(verdict.faults)
-        say(f"{good} of {count} file{'s' * (count != 1)} verified in {path}")
+        say(f"{good} of {count} file{'s' * (count != 1)} verified in {path_words(path)}")
     return int(bool(verdict.faults))
 
 
