@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from command_line import TIMEOUT_S, child, command, environment, without_rights
+from command_line import TIMEOUT_S, call, child, command, environment, without_rights
 from projects import Project, contents
 from tiny_model import manifest_text, write_tiny
 
@@ -76,11 +76,11 @@ def test_odd_names(built, tmp_path, name):
     good = built.contents()
     del good["build.json"]
     assert found == good
-    assert child("verify", out).code == 0
-    assert {line.split()[1] for line in child("status", manifest, "--out", out).done().lines[1:]} == {"fresh"}
+    assert call("verify", out).code == 0
+    assert {line.split()[1] for line in call("status", manifest, "--out", out).done().lines[1:]} == {"fresh"}
     (out / "vocab.bin").unlink()
     (out / "vocab.bin").mkdir()
-    child("run", manifest, "--out", out).refused(2)
+    call("run", manifest, "--out", out).refused(2)
 
 
 def test_a_long_path(built, tmp_path):

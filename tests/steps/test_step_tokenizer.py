@@ -229,7 +229,7 @@ def test_duplicates_are_kept_and_warned_of(tokenizer):
     lines = tokenizer.read("tokens.jsonl").splitlines()
     assert len(lines) == END_OF_TEXT + 3 + 4
     assert tokenizer.facts()["duplicates"] == [[98, 263], [262, 264]]
-    assert "warning: 2 token texts occur twice, the first 'b' as 98 and 263" in outcome.out
+    assert "warning: texts that an earlier token has already: 2, the first 'b' as 98 and 263" in outcome.out
 
 
 def test_tokens_that_no_merge_makes_are_counted(tokenizer):
