@@ -63,7 +63,8 @@ def test_the_whole_vocab_bin(qwen3_tables):
     assert vocab_bin.VOCAB_BIN.build(parsed) == data
 
 
-@pytest.mark.parametrize("name", [pytest.param("documented", marks=pytest.mark.long), "loader"])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["documented", "loader"])
 def test_the_whole_tokenizer_bin(qwen3_tables, name):
     data = qwen3_tables.tokenizer_bin(name)
     record = tokenizer_bin.RECORDS[name]
