@@ -4,10 +4,9 @@ The engine encodes by taking the longest entry at each position, so this file is
 tokenizer: its ids differ from the model's own tokenizer on some texts. Entries are in id order, ids
 0..N-1 without holes, padding left out. The engine reads the file, so the layout does not change.
 
-Normal tokens are stored by the engine's own rule for each glyph of the byte alphabet: most glyphs
-become the byte they stand for, but the glyphs of the bytes 00..20 and 7F keep their UTF-8 spelling
-(a space is C4 A0, a newline C4 8A: the engine's encoder looks for these) except U+0121, stored as
-7F. Added tokens are stored as plain text.
+Normal tokens are stored by the engine's own rule for each glyph of the byte alphabet: a glyph becomes
+the byte it stands for, but the glyphs of the bytes 00..20 keep their UTF-8 spelling (a space is C4 A0,
+a newline C4 8A: the engine's encoder looks for these). Added tokens are stored as plain text.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ def build(tokens: ByteStrings, types: NDArray[np.uint16]) -> NDArray[np.uint32]:
         shape (256,), little-endian uint32; 0xFFFFFFFF where the vocabulary has no such token.
 
     """
-    ids = np.flatnonzero((tokens.lengths == 1) & (types == TokenType.NORMAL))[::-1]
+    ids = np.flatnonzero((tokens.lengths == 1) & (types == TokenType.NORMAL))
+    values, firsts = np.unique(tokens.data[tokens.starts[ids]], return_index=True)
     table = np.full(256, NONE, dtype="<u4")
-    table[tokens.data[tokens.starts[ids]]] = ids  # from the highest id down, so that the lowest stays
+    table[values] = ids[firsts]
     return table
