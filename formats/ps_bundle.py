@@ -137,17 +137,18 @@ def read_merge_table(
         # A merge to a control token would let plain text end a turn.
         table.require(field, types[table[field]] == TokenType.NORMAL, "the id of a normal token")
     left, right, out = (table[field].astype(np.int64) for field in ("left_id", "right_id", "out_id"))
-    repeated = first_repeat(left, right, len(tokens))
-    if repeated is not None:
-        first, again = repeated
-        raise table.cell(again, "left_id").error(
-            "each pair once", f"the pair {int(left[again])}, {int(right[again])} of row {first} again"
-        )
     wrong = first_unjoined(tokens, left, right, out)
     if wrong is not None:
         joined = tokens[int(left[wrong])] + tokens[int(right[wrong])]
         raise table.cell(wrong, "out_id").error(
             f"the token with {shown(joined)}", f"{int(out[wrong])} with {shown(tokens[int(out[wrong])])}"
+        )
+    # Last, so that a damaged row is named itself, and not the row whose pair it took.
+    repeated = first_repeat(left, right, len(tokens))
+    if repeated is not None:
+        first, again = repeated
+        raise table.cell(again, "left_id").error(
+            "each pair once", f"the pair {int(left[again])}, {int(right[again])} of row {first} again"
         )
     return table
 

@@ -236,6 +236,15 @@ def test_the_first_wrong_merge_is_named_whatever_is_wrong_with_it():
         assert line.startswith("merge_table_u32.bin: merge_table[1].out_id")
 
 
+def test_a_damaged_row_is_named_and_not_the_row_whose_pair_it_took():
+    """Row 0 is made to hold the pair of row 1; its result is still `ab`."""
+    data = merge_table_with(0, left_id=AB, right_id=C)
+    assert refusal(read_merge_table, data, WORDS.strings, np.array(WORDS.types)) == (
+        "merge_table_u32.bin: merge_table[0].out_id at offset 0x8 (8): "
+        "expected the token with bytes 61 62 63, found 256 with bytes 61 62"
+    )
+
+
 def test_merges_with_an_empty_side_are_checked_too():
     """An empty token joins to anything; rows behind it are still named rightly."""
     tokens = SmallVocabulary(
