@@ -22,8 +22,8 @@ exit codes: 0 done; 1 a check failed; 2 the manifest or the call is wrong; 3 the
 4 the machine let us down (disk, permission, a folder locked by another run)"""
 
 DEBUG = "PIPELINE_DEBUG"
-INTERRUPTED = 130
 INTERNAL_ERROR = 70
+_INTERRUPTED = "pipeline: interrupted", 130
 
 
 def build_parser() -> CommandParser:
@@ -69,9 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as leave:  # behind --help and --version
         code = int(leave.code or 0)
     except KeyboardInterrupt:
-        line, code = "pipeline: interrupted", INTERRUPTED
+        line, code = _INTERRUPTED
     except Exception as error:
-        line, code = _words(error)
+        line, code = _INTERRUPTED if _is_interrupt(error) else _words(error)
         if code == INTERNAL_ERROR and os.environ.get(DEBUG):
             raise
     failure = _finish(sys.stdout)
@@ -113,6 +113,15 @@ def _finish(stream: TextIO) -> ConsoleError | None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return ConsoleError(error)
     return None
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Tell whether an error is an interrupt that hit a clean-up, which then failed for want of the rest."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__context__
+    return False
 
 
 def _words(error: Exception) -> tuple[str, int]:

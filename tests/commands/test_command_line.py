@@ -198,6 +198,17 @@ def test_errors_and_their_codes(monkeypatch, error, code, line):
     assert call("x").refused(code) == line
 
 
+def test_an_interrupt_that_broke_a_clean_up(monkeypatch):
+    def broken(arguments):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            arguments.never_set.restore()
+
+    monkeypatch.setattr(__main__, "build_parser", lambda: Parser(broken))
+    assert call("x").refused(130) == "pipeline: interrupted"
+
+
 def test_the_codes_of_our_own_errors(monkeypatch):
     from formats.errors import FormatError
     from pipeline.errors import CheckFailed, ConsoleError, MachineError, ModelError, UsageError

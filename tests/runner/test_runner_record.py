@@ -190,6 +190,23 @@ def test_a_record_that_lists_a_hostile_name_touches_nothing(built, name):
     assert victim.read_bytes() == b"precious"
 
 
+@pytest.mark.parametrize(
+    "name", ["tensors/../../victim", "tensors/..", "tensors//x", "tensors/a\nb", "tensors\\..\\x"]
+)
+def test_hostile_names_in_a_folder_of_artifacts(built, name):
+    """The step may write any file in there, and nothing beside it."""
+    victim = built.root / "victim"
+    victim.write_bytes(b"precious")
+
+    def change(document):
+        (step,) = [step for step in document["steps"] if step["step"] == "tensors"]
+        step["artifacts"].append(artifact(name, sha256=sha256(b"precious"), size=8))
+
+    built.edit_record(change)
+    assert built.reasons() == {"tensors": [f"the record lists {name!r}, which is no artifact of it"]}
+    assert victim.read_bytes() == b"precious"
+
+
 def test_a_record_without_a_needed_artifact(built):
     """Whatever removed it from the record: the step that makes it runs again, and what reads it goes on."""
 
