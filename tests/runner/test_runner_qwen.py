@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from command_line import ROOT, call
+from command_line import ROOT, call, child, imported_by
 from projects import contents, names, sha256
 
 from pipeline.sources.sample.families import family_of
@@ -145,6 +145,10 @@ def test_again_everything_is_fresh_and_no_file_is_touched(build):
     assert call("status", build.manifest, "--out", build.out).code == 0
 
 
+def test_a_run_with_nothing_to_do_imports_nothing_heavy(build):
+    assert imported_by("run", build.manifest, "--out", build.out) == (0, [])
+
+
 def test_a_firmware_build_refuses_it(build):
     before = contents(build.out)
     line = build.run("--no-fallback").refused(3)
@@ -170,3 +174,11 @@ def test_named_for_what_it_is_there_is_nothing_to_fall_back_from(build, tmp_path
         f"model: the sample of {build.family}: real vocabulary, synthetic weights (sha256:"
     )
     assert "in_place_of" not in json.loads((tmp_path / "out" / "build.json").read_bytes())["source"]
+
+
+@pytest.mark.long
+def test_the_same_bytes_in_another_environment(build, tmp_path):
+    env = {"PYTHONHASHSEED": "4711", "TZ": "Pacific/Chatham", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    outcome = child("run", build.manifest, "--out", tmp_path / "out", env=env, umask=0o077, cwd=tmp_path)
+    assert outcome.code == 0
+    assert contents(tmp_path / "out") == contents(build.out)

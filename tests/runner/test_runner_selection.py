@@ -184,3 +184,39 @@ def test_out_is_relative_to_where_the_caller_stands_and_the_manifests_to_the_man
 
 def test_out_without_a_path(built):
     assert built.run("--out", "").refused(2) == "pipeline: --out: expected a folder, found an empty path"
+
+
+def test_json_tells_everything(project):
+    """The model, then each step as it begins and ends, then the sum."""
+    write_tiny(project.gguf, {"tokenizer.ggml.pre": None})
+    objects = project.run("--json").done().objects
+    assert [event["event"] for event in objects] == ["source", *["started", "step"] * 8, "done"]
+    assert [event["step"] for event in objects[1:-1]] == [step for step in ORDER for _ in "12"]
+    recorded = project.recorded()
+    written = [artifact for event in objects[2:-1:2] for artifact in event["artifacts"]]
+    assert {artifact["name"]: artifact["sha256"] for artifact in written} == {
+        name: entry["sha256"] for name, entry in recorded.items()
+    }
+    assert all(
+        artifact["changed"] and artifact["size"] == recorded[artifact["name"]]["size"] for artifact in written
+    )
+    steps = {event["step"]: event for event in objects[2:-1:2]}
+    assert {event["state"] for event in steps.values()} == {"made"}
+    assert steps["inspect"]["reasons"] == ["not made yet"]
+    assert steps["inspect"]["notes"] == ["12 key/values, 8 tensors, 4,672 parameters in 7,140 bytes"]
+    (warning,) = steps["runtime_image"]["warnings"]
+    assert "its rule is not served" in warning
+    assert objects[0] == {"event": "source", **project.record()["source"], "notes": []}
+
+
+def test_json_of_a_failure(project):
+    """The step's event tells it; the line on standard error is the same as without --json."""
+    write_tiny(project.gguf, merges=["x yz"])
+    outcome = project.run("--json", "--only", "tokenizer")
+    line = outcome.refused(3)
+    last = outcome.objects[-1]
+    assert (last["step"], last["state"], last["reasons"]) == (
+        "tokenizer",
+        "failed",
+        [line.removeprefix("pipeline: ")],
+    )
