@@ -71,6 +71,7 @@ def _words(data: memoryview) -> Sequence[int]:
     """View bytes as little-endian integers of 32 bits; copied where the machine is of the other kind."""
     if sys.byteorder == "little":
         return data.cast("I")
-    words = array("I", data)
+    words = array("I")
+    words.frombytes(data)
     words.byteswap()
     return words

@@ -225,6 +225,23 @@ def test_a_special_token_index_of_another_length(length):
     )
 
 
+@pytest.mark.parametrize(
+    ("number", "more"),
+    [(BYTE_MAP, -4), (BYTE_MAP, 4), (BYTE_MAP, -1024), (PAIRS, -4), (PAIRS, 4), (PAIRS, 64)],
+)
+def test_a_table_of_another_length(number, more):
+    made = ImageBytes(VOCABULARY.image(4096))
+    right, start = made.entry(number, "length"), made.entry(number, "offset")
+    length = right + more
+    made.raw[start + min(length, right) : start + right] = bytes(max(-more, 0))
+    name = {BYTE_MAP: "byte_token_map", PAIRS: "merge_pair_index"}[number]
+    made.set_entry(number, length=length, count=length // 4).seal()
+    assert refusal(verify_image, bytes(made), "t.img") == (
+        f"t.img: sections.{name} at offset 0x{start:X} ({start}): expected {right} bytes, found {length}; "
+        "build the image again"
+    )
+
+
 def test_merges_to_a_control_token_would_let_text_end_a_turn():
     """Such tables cannot be packed, and an image of them does not verify."""
     tokens = [(b"<", NORMAL), (b"s", NORMAL), (b"<s", NORMAL), (b"<s", CONTROL)]

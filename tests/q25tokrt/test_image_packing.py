@@ -22,6 +22,7 @@ from formats.q25tokrt.image import open_image
 from formats.q25tokrt.layout import MAX_MERGES, NONE, Kind
 from formats.q25tokrt.packer import pack_image
 from formats.q25tokrt.verify import verify_image
+from pipeline.bpe import image_tables
 from pipeline.bpe.decoder import Decoder
 from pipeline.bpe.encoder import Encoder
 from pipeline.bpe.errors import ByteTokenError
@@ -215,6 +216,14 @@ def test_merges_by_rank_are_not_the_longest_match():
         greedy.append(max((entry for entry in entries if entry and rest.startswith(entry)), key=len))
         rest = rest[len(greedy[-1]) :]
     assert greedy == [b"abc", b"d"]
+
+
+def test_machines_of_the_other_byte_order_read_the_same_words(monkeypatch):
+    """There the words are copied and swapped; here that swaps words which were in order."""
+    data = memoryview(bytes.fromhex("01 00 00 00  00 00 00 FF"))
+    assert list(image_tables._words(data)) == [1, 0xFF000000]
+    monkeypatch.setattr(image_tables.sys, "byteorder", "big")
+    assert list(image_tables._words(data)) == [0x01000000, 0xFF]
 
 
 ALPHABET = "ab 1é!\n"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from refusals import refusal
 from small_vocabulary import CONTROL, NORMAL, grown
+from tiny_model import write_tiny
 
 from formats import token_types_bin, tokenizer_bin, vocab_bin
 from formats.byte_level import encode
@@ -39,6 +40,7 @@ def test_an_image_is_known_by_its_first_bytes_under_any_name(tmp_path, name):
 
 
 def test_a_model_is_known_by_its_first_bytes_or_its_suffix(tmp_path):
+    assert verify_file(write_tiny(tmp_path / "model")).faults == ()
     assert only_fault(write(tmp_path, "model", b"GGUF\x03\0\0\0")).startswith("n_tensors at offset")
     assert only_fault(write(tmp_path, "model.gguf", b"")).startswith("expected")
     assert only_fault(write(tmp_path, "model.gguf", b"PK\x03\x04 zip")).startswith(
