@@ -5,8 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from projects import Project
 from real_models import FAMILIES, RealTables
+
+settings.register_profile("tests", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from formats.ps_bundle import (
     TOKEN_INDEX_RECORD,
     build_merge_table,
     build_token_index,
+    first_repeat,
     read_merge_table,
     read_token_index,
     require_padding,
@@ -258,6 +259,23 @@ def test_merges_with_an_empty_side_are_checked_too():
         "merge_table_u32.bin: merge_table[3].out_id at offset 0x38 (56): "
         "expected the token with bytes 61 61, found 3 with bytes 61 62"
     )
+
+
+@given(pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12))
+def test_the_first_repeated_pair_of_any(pairs):
+    first_of = {}
+    expected = None
+    for row, pair in enumerate(pairs):
+        first = first_of.setdefault(pair, row)
+        if first != row and expected is None:
+            expected = (first, row)
+    left, right = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    found = first_repeat(left, right, 5)
+    assert (found is None) == (expected is None)
+    if found is not None:
+        assert found[1] == expected[1]  # the first row that repeats one before it
+        assert pairs[found[0]] == pairs[found[1]]
+        assert found[0] < found[1]
 
 
 def test_padding_of_type_normal_is_refused():
