@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,16 @@ def real(request):
 def qwen3_tables():
     """Give the tables of Qwen3's vocabulary."""
     return RealTables.of("qwen3")
+
+
+@pytest.fixture
+def no_hang():
+    """Fail, and do not wait, where a command waits for ever."""
+
+    def fail(*_):
+        pytest.fail("the command hangs")
+
+    signal.signal(signal.SIGALRM, fail)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)

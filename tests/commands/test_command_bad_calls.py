@@ -94,7 +94,7 @@ def test_broken_overrides(project, command, option, words):
 
 
 @pytest.fixture
-def places(project, monkeypatch):
+def places(project, monkeypatch, no_hang):
     """Make every kind of thing that a path can lead to, and go there."""
     monkeypatch.chdir(project.root)
     os.mkfifo("pipe")

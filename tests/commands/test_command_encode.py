@@ -187,7 +187,7 @@ def test_ids_twice(image, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["encode", "decode"])
-def test_what_is_no_image(built, command, monkeypatch):
+def test_what_is_no_image(built, command, monkeypatch, no_hang):
     monkeypatch.chdir(built.root)
     good = (built.out / "q25_tokenizer.img").read_bytes()
     damaged = bytearray(good)

@@ -142,6 +142,16 @@ def test_a_full_disk_while_a_build_is_replaced(model, tmp_path):
         assert contents(folder) == new
 
 
+def test_a_step_that_fails_gives_its_room_back(model, need, tmp_path):
+    """With --keep-going the steps behind it need what its unfinished files took."""
+    project, _ = model
+    with disk(tmp_path / "disk", f"size={need * 60 // 100}") as folder:
+        outcome = project.run("--out", folder, "--keep-going")
+        assert outcome.refused(4).endswith(FULL)
+        words = [line.split()[:2] for line in outcome.lines if line[:1] != " "][1:-1]
+        assert words == [[step, "failed" if step == "tensors" else "made"] for step in project.states()]
+
+
 def test_what_was_made_before_the_disk_was_full_is_found_fresh(model, need, tmp_path):
     project, _ = model
     with disk(tmp_path / "disk", f"size={need * 70 // 100}") as folder:

@@ -137,7 +137,7 @@ def test_an_artifact_became_a_link(built, elsewhere):
 
 
 @pytest.mark.parametrize("kind", ["a folder", "a device, pipe or socket"])
-def test_an_artifact_is_no_file(project, kind):
+def test_an_artifact_is_no_file(project, kind, no_hang):
     project.out.mkdir()
     path = project.out / "vocab.bin"
     if kind == "a folder":
@@ -153,7 +153,7 @@ def test_an_artifact_is_no_file(project, kind):
 
 
 @pytest.mark.parametrize("name", ["build.json", f"{WORK}/files.json"])
-def test_a_pipe_in_place_of_our_own_files_is_not_waited_for(built, name):
+def test_a_pipe_in_place_of_our_own_files_is_not_waited_for(built, name, no_hang):
     path = built.out / name
     path.unlink()
     os.mkfifo(path)
