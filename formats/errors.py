@@ -62,6 +62,7 @@ class FormatError(ValueError):
     def __str__(self) -> str:
         at = "" if self.offset is None else f"offset 0x{self.offset:X} ({self.offset})"
         place = f"{self.path} at {at}" if self.path and at else self.path or at
-        parts = [part for part in (self.file, place) if part]
+        file = self.file if self.file.isprintable() else repr(self.file)
+        parts = [part for part in (file, place) if part]
         line = ": ".join([*parts, f"expected {self.expected}, found {self.found}"])
         return f"{line}; {self.hint}" if self.hint else line

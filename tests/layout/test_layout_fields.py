@@ -137,6 +137,11 @@ def test_data_that_ends_inside_a_field(size, line):
     assert refusal(PAGE.read, bytes(100) + bytes.fromhex(PAGE_HEX)[:size], 100, "a.bin") == line
 
 
+def test_a_file_whose_name_would_break_the_line():
+    line = refusal(PAGE.read, b"", 0, "a\nb\x1b[31m.bin")
+    assert line.startswith(r"'a\nb\x1b[31m.bin': magic at offset 0x0 (0): ")
+
+
 def test_a_start_beyond_the_end():
     line = "a.bin: page.magic at offset 0x9 (9): expected 4 bytes, found 0 bytes before the end"
     assert refusal(PAGE.read, bytes(3), 9, "a.bin", "page") == line

@@ -48,6 +48,14 @@ def test_a_model_is_known_by_its_first_bytes_or_its_suffix(tmp_path):
     )
 
 
+def test_a_folder_whose_name_would_break_the_line(tmp_path):
+    folder = tmp_path / "a\nb\x1b[31m"
+    folder.mkdir()
+    for name, data in (("q25_tokenizer.img", b"Q25TOKRT"), ("m.gguf", b"GGUF"), ("model.json", b"{")):
+        (line,) = verify_file(write(folder, name, data)).faults
+        assert line.isprintable()
+
+
 def test_what_has_no_layout(tmp_path):
     path = write(tmp_path, "notes.txt", b"GGU")
     assert check_for(path, path.name) is None
