@@ -161,6 +161,18 @@ def test_a_value_that_does_not_fit_is_never_wrapped(column, values, line):
     assert refusal(Table.build, ROW, {**columns, column: values}, PLACE) == f"rows.bin: {line}"
 
 
+@pytest.mark.parametrize("layout", [u8, u16, u32, u64, i8, i16, i32, i64])
+def test_the_lowest_and_the_highest_number_fit_and_the_next_ones_do_not(layout):
+    one = Record("one", "One number.", Field("n", layout, "the number"))
+    limits = np.iinfo(dtype_of(layout))
+    low, high = int(limits.min), int(limits.max)
+    built = Table.build(one, {"n": np.array([low, high], object)}, Place())
+    assert built["n"].tolist() == [low, high]
+    for beyond in (low - 1, high + 1):
+        line = refusal(Table.build, one, {"n": np.array([low, beyond], object)}, Place())
+        assert line.endswith(f": expected {low} to {high}, found {beyond}")
+
+
 @pytest.mark.parametrize("shift", [[1], 1, [[1, 2]], [1, 2, 3], []])
 def test_columns_of_another_length_are_a_mistake_of_the_caller(shift):
     with pytest.raises(ValueError, match=r"row.shift: shape \(.*\), not \(2,\)"):
