@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in result.removed:
         say(f"{'would remove' if arguments.dry_run else 'removed'} {name}")
     for name in result.kept:
-        say(f"kept {name}: it was edited; --force removes it")
+        say(f"kept {name}: it is not as this tool wrote it; --force removes it")
     would_be = "would be " if arguments.dry_run else ""
     say(f"{len(result.removed)} {would_be}removed, {len(result.kept)} kept in {path_words(manifest.out)}")
     return 0

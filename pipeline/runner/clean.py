@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CleanResult:
-    """What a clean-up came to: names of files, relative to the folder; kept are those that were edited."""
+    """What a clean-up came to: names of files, relative to the folder.
+
+    Attributes:
+        removed: orphans that are gone now.
+        kept: orphans that are not as this tool wrote them.
+
+    """
 
     removed: tuple[str, ...]
     kept: tuple[str, ...]

@@ -205,7 +205,7 @@ class _Run:
             )
 
     def _make(self, node: Node, inputs: Mapping[str, str], reasons: Sequence[str]) -> StepReport:
-        """Run a step and commit its artifacts, all of them or none."""
+        """Run a step, and commit its artifacts once all of them are whole."""
         self._reporter.started(node.name, reasons)
 
         def progress(done: int, total: int) -> None:

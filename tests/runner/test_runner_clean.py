@@ -41,7 +41,7 @@ def test_an_edited_file_is_kept(shorter, looked_at_before):
         shorter.run().done()
     outcome = shorter.clean().done()
     assert outcome.lines == [
-        f"kept {LAST}: it was edited; --force removes it",
+        f"kept {LAST}: it is not as this tool wrote it; --force removes it",
         f"0 removed, 1 kept in {shorter.out}",
     ]
     assert path.read_bytes() == b"edited"
