@@ -112,7 +112,7 @@ const char *q25_nl_status_name(q25_nl_status status);
 #define Q25_NL_NONE 0xFFFFFFFFu /* an id that is not there */
 #define Q25_NL_MAX_END_IDS 8
 
-/* Kinds of sections; index of image_info.sections. */
+/* Kinds of sections. */
 enum {
     Q25_NL_TOKEN_INDEX = 1,
     Q25_NL_TOKEN_BYTES = 2,
@@ -123,64 +123,90 @@ enum {
     Q25_NL_SECTION_KINDS = 7
 };
 
-/* What detokenizing reads. Filled in by open; points into the image. */
+/* An image is read as it lies, so these are its bytes. */
+#if defined(__GNUC__)
+#define Q25_NL_IN_IMAGE __attribute__((__may_alias__))
+#else
+#define Q25_NL_IN_IMAGE
+#endif
+
+typedef uint32_t Q25_NL_IN_IMAGE q25_nl_word;
+
+/* The start of an image. */
+typedef struct Q25_NL_IN_IMAGE q25_nl_header {
+    uint8_t magic[8]; /* "Q25TOKRT" */
+    uint16_t major;
+    uint16_t minor;
+    uint32_t header_bytes;
+    uint32_t total_bytes;
+    uint32_t flags;
+    uint32_t section_count;
+    uint32_t section_align;
+    uint32_t n_tokens; /* padding included */
+    uint32_t n_base;   /* of type normal */
+    uint32_t n_added;  /* in the special-token index */
+    uint32_t n_merges;
+    uint32_t max_token_bytes;
+    uint32_t max_probe;
+    uint64_t hash_seed;
+    char pre_name[32];     /* NUL-terminated */
+    uint32_t class_tables; /* Unicode versions: major << 16 | minor << 8 | patch */
+    uint32_t nfc_tables;
+    uint32_t bos_id; /* these three Q25_NL_NONE where there is none */
+    uint32_t eos_id;
+    uint32_t pad_id;
+    uint32_t n_end_ids;
+    uint32_t end_ids[Q25_NL_MAX_END_IDS];
+    uint8_t source_sha256[32]; /* of the GGUF blob */
+    uint32_t first_pad_id;
+    uint32_t reserved[16];
+    uint32_t crc32; /* of what is before it, followed by the directory */
+} q25_nl_header;
+
+/* One entry of the directory, which follows the header. */
+typedef struct Q25_NL_IN_IMAGE q25_nl_section {
+    uint32_t kind;
+    uint32_t flags;
+    uint32_t record_bytes;
+    uint32_t offset; /* bytes from the image's start */
+    uint32_t length; /* bytes */
+    uint32_t count;  /* records */
+    uint32_t crc32;
+    uint32_t reserved;
+} q25_nl_section;
+
+/* What the image says of itself. Points into it. */
+typedef struct q25_nl_image_info {
+    const q25_nl_header *header;
+    const q25_nl_section *sections[Q25_NL_SECTION_KINDS]; /* by kind; [0] is NULL */
+} q25_nl_image_info;
+
+/* What detokenizing reads. Points into the image. */
 typedef struct q25_nl_bundle_view {
-    const uint32_t *token_index;
+    const q25_nl_header *header;
+    const q25_nl_word *token_index; /* for each id: start of its bytes, length | type << 16 */
     const uint8_t *token_bytes;
     uint32_t token_bytes_length;
     uint32_t n_tokens;
     uint32_t first_pad_id;
-    uint32_t n_end_ids;
-    uint32_t end_ids[Q25_NL_MAX_END_IDS];
 } q25_nl_bundle_view;
 
-/* What encoding reads besides. Filled in by open; points into the image. */
+/* What encoding reads besides. Points into the image. */
 typedef struct q25_nl_encode_view {
-    const uint32_t *merge_table;
-    const uint32_t *byte_tokens;
-    const uint32_t *pair_slots;
-    const uint8_t *special_first_bytes;
-    const uint32_t *special_ids;
+    const q25_nl_word *merge_table; /* for each rank: left, right, out, rank */
+    const q25_nl_word *byte_tokens;
+    const q25_nl_word *pair_slots;
+    const q25_nl_word *special_ids;
+    const uint8_t *special_first_bytes; /* a bitmap */
     uint64_t hash_seed;
     uint32_t n_merges;
     uint32_t n_pair_slots;
     uint32_t home_mask;
     uint32_t max_probe;
     uint32_t n_specials;
-    uint32_t nfc;           /* whether text is normalised before it is split */
+    uint32_t flags;          /* the header's */
     q25_nl_status readiness; /* what encoding answers where the image's rule cannot be served */
 } q25_nl_encode_view;
-
-typedef struct q25_nl_section {
-    uint32_t offset; /* bytes from the image's start */
-    uint32_t length; /* bytes */
-    uint32_t count;  /* records */
-} q25_nl_section;
-
-/* What the header and the directory say. */
-typedef struct q25_nl_image_info {
-    uint16_t major;
-    uint16_t minor;
-    uint32_t total_bytes;
-    uint32_t flags;
-    uint32_t section_align;
-    uint32_t n_tokens; /* padding included */
-    uint32_t n_base;
-    uint32_t n_added;
-    uint32_t n_merges;
-    uint32_t max_token_bytes;
-    uint32_t class_tables; /* Unicode versions: major << 16 | minor << 8 | patch */
-    uint32_t nfc_tables;
-    uint32_t bos_id;
-    uint32_t eos_id;
-    uint32_t pad_id;
-    uint32_t n_end_ids;
-    uint32_t end_ids[Q25_NL_MAX_END_IDS];
-    uint32_t first_pad_id;
-    char pre_name[32];         /* NUL-terminated */
-    uint8_t source_sha256[32]; /* of the GGUF blob */
-    q25_nl_section sections[Q25_NL_SECTION_KINDS]; /* by kind; [0] is not used */
-} q25_nl_image_info;
 
 /* Opens an image: checks the header and the directory, reads no section, copies nothing. Takes
  * constant time. Each of the three results may be NULL where it is not wanted. */
@@ -192,8 +218,8 @@ q25_nl_status q25_nl_tokenizer_runtime_image_open(const void *image, size_t imag
 /* Where verification failed. */
 typedef struct q25_nl_fault {
     uint32_t section; /* its kind; 0: header, directory or padding */
-    uint32_t row;     /* record of the section; 0 where it is no record */
-    uint32_t offset;  /* bytes from the image's start */
+    uint32_t row;     /* record of the section; 0 where it is no single one */
+    uint32_t offset;  /* of that record, or of the section, in bytes from the image's start */
 } q25_nl_fault;
 
 /* Opens an image and proves every byte of it: checksums, padding, and that each section is what the
@@ -212,8 +238,10 @@ q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t im
 #define Q25_NL_MAX_TEXT_BYTES 0x07FFFFFFu
 
 /* Scratch that is enough for every text of n bytes. Ordinary text needs far less: nothing for pieces
- * (words, runs of signs or blanks) of up to 32 bytes, and 9 bytes for each byte of a longer one. */
-#define Q25_NL_SCRATCH_BYTES(n) ((size_t)29 * (size_t)(n) + 512u)
+ * (words, runs of signs or blanks) of up to 48 bytes, and 10 bytes for each byte of the longest one.
+ * Up to Q25_NL_CACHE_BYTES more are used where they are there, for speed only. */
+#define Q25_NL_CACHE_BYTES 65536u
+#define Q25_NL_SCRATCH_BYTES(n) ((size_t)31 * (size_t)(n) + 1024u)
 
 /* The same as a function. */
 size_t q25_nl_tokenizer_scratch_bytes(size_t text_bytes);
@@ -252,7 +280,8 @@ typedef struct q25_nl_detokenize_statistics {
 } q25_nl_detokenize_statistics;
 
 /* Gives the bytes of ids, which joined are the text after NFC. Padding decodes to nothing. One token
- * may hold part of a character only. `statistics` may be NULL. */
+ * may hold part of a character only. OUTPUT_TOO_SMALL: `text` holds the first bytes. `text` may be NULL
+ * where its capacity is 0, `statistics` always. */
 q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundle,
                                                  const uint32_t *ids, size_t n_ids, uint32_t flags,
                                                  uint8_t *text, size_t text_capacity,
@@ -260,8 +289,8 @@ q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundl
 
 /* The bytes of an unfinished character, held back from a display. Begin with all zero. */
 typedef struct q25_nl_text_stream {
-    uint8_t held[3];
-    uint8_t n_held;
+    uint8_t held[4];
+    uint32_t n_held; /* at most 3 */
 } q25_nl_text_stream;
 
 /* Gives what one more id makes ready to show: never part of a character that may still be finished.

@@ -22,7 +22,8 @@ CLASS_BLOCK_BITS = 7
 NFC_BLOCK_BITS = 5
 
 _CODE_POINTS = 0x110000
-_LENGTH_SHIFT = 3
+_LENGTH_SHIFT = 5
+_SETTLED = 1 << 3
 
 
 class CClasses(NamedTuple):
@@ -30,8 +31,10 @@ class CClasses(NamedTuple):
 
     Fields:
         limit: code points from here on are OTHER.
-        lead: shape (256,): for the first byte of a UTF-8 character, its length << 3 | its class, or
-            MIXED where the byte alone does not tell. Other bytes: length 1, OTHER.
+        lead: shape (256,): for the first byte of a UTF-8 character, its length << 5 | its class, or
+            MIXED where the byte alone does not tell. Other bytes: length 1, OTHER. Bit 3 is set for the
+            first bytes of characters of 2 or 3 bytes that may have any continuation bytes behind
+            them, if NFC leaves all those characters alone and changes nothing across the place before.
         blocks: for each block of 128 code points below the limit, which of the distinct blocks it is.
         bits: distinct blocks of 32 bytes: 2 bits of class for each code point, the lowest first.
     """
@@ -90,7 +93,24 @@ def class_tables() -> CClasses:
         sum(number << 2 * place for place, number in enumerate(distinct[at : at + 4]))
         for at in range(0, len(distinct), 4)
     ]
-    return CClasses(limit, [_lead(byte, classes) for byte in range(256)], blocks, bits)
+    lead = [_lead(byte, classes) | (_SETTLED if _is_settled(byte) else 0) for byte in range(256)]
+    return CClasses(limit, lead, blocks, bits)
+
+
+def _is_settled(byte: int) -> bool:
+    """Whether bit 3 is set for a first byte: see `CClasses`."""
+    if byte in range(0xC2, 0xE0):
+        codes = range(byte - 0xC0 << 6, byte - 0xBF << 6)
+    elif byte in range(0xE1, 0xF0) and byte != 0xED:
+        codes = range(byte - 0xE0 << 12, byte - 0xDF << 12)
+    else:
+        return False
+    tables = unicode_tables.nfc_tables()
+    composites = set(tables.compositions.values())
+    seconds = {pair[1] for pair in tables.compositions}
+    jamo = {chr(code) for code in (*hangul.VOWELS, *hangul.TRAILING)}
+    touched = (tables.decompositions.keys() - composites) | seconds | jamo | tables.combining_classes.keys()
+    return touched.isdisjoint(map(chr, codes))
 
 
 def _lead(byte: int, classes: bytearray) -> int:

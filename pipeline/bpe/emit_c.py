@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from formats.byte_level import BYTE_AT_INDEX, INDEX_OF_BYTE
 from pipeline.bpe import c_tables
 from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION
 from pipeline.errors import CheckFailed, MachineError, PipelineError
@@ -66,6 +67,8 @@ def tables_text() -> str:
         _array("pair_composite", "uint16_t", nfc.pair_composite),
         _array("decomposed_at", "uint16_t", nfc.decomposed_at),
         _array("decomposed", "uint16_t", nfc.decomposed),
+        _array("byte_id", "uint8_t", INDEX_OF_BYTE),
+        _array("id_byte", "uint8_t", BYTE_AT_INDEX),
         "#ifndef Q25_NL_CRC_INSTRUCTIONS\n",
         _array("crc", "uint32_t", c_tables.crc_table()),
         "#endif\n",
@@ -85,7 +88,7 @@ def table_bytes() -> int:
         nfc.decomposed_at,
         nfc.decomposed,
     )
-    return sum(map(len, bytes_of)) + 2 * sum(map(len, halves_of)) + 4 * len(c_tables.crc_table())
+    return 512 + sum(map(len, bytes_of)) + 2 * sum(map(len, halves_of)) + 4 * len(c_tables.crc_table())
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -182,7 +182,7 @@ static void run_stream(void)
     size_t capacity = get();
     buffer ids = make_read(4 * (size_t)get(), 0);
     buffer text = make(capacity, 0);
-    q25_nl_text_stream stream = {{0, 0, 0}, 0};
+    q25_nl_text_stream stream = {{0, 0, 0, 0}, 0};
     size_t at;
     for (at = 0; at <= ids.length / 4; at++) {
         size_t n_bytes = 0;
@@ -289,7 +289,7 @@ int main(int argc, char **argv)
             run_verify();
             break;
         case INFO:
-            put_bytes(&info, sizeof info);
+            put_bytes(info.header, sizeof *info.header);
             break;
         case TO_BYTE_IDS:
             run_to_byte_ids();
