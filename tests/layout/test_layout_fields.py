@@ -65,6 +65,7 @@ def test_a_record_is_read_field_by_field():
     parsed = PAGE.parse(bytes.fromhex(PAGE_HEX))
     assert (parsed.magic, parsed.version, parsed.kind) == (b"PAGE", 3, Kind.BOLD)
     assert (parsed.zero, parsed.shift, parsed.length) == (bytes(3), -2, 513)
+    assert PAGE.read(bytes.fromhex(PAGE_HEX)) == PAGE.read(b"12" + bytes.fromhex(PAGE_HEX), 2) == parsed
 
 
 def test_a_record_is_built_from_its_values_and_what_never_differs_is_filled_in():
@@ -200,8 +201,17 @@ def test_records_inside_records():
 
 def test_the_head_is_what_lies_before_the_first_field_of_varying_size():
     assert [field.name for field in BOOK.head().fields] == ["cover", "n", "back"]
-    text = Record("text", "A text.", Field("n", u8, "size"), Field("t", construct.GreedyBytes, "text"))
+    text = Record(
+        "text",
+        "A text and a number.",
+        Field("n", u8, "size"),
+        Field("t", construct.GreedyBytes, "text"),
+        Field("last", u8, "behind the text"),
+    )
     assert [field.name for field in text.head().fields] == ["n"]
+    assert text.offset_of("t") == 1
+    with pytest.raises(KeyError, match="text has no field last at a fixed place"):
+        text.offset_of("last")
     assert fixed_size(text) is None
     with pytest.raises(TypeError, match="text has no fixed size"):
         _ = text.size

@@ -113,3 +113,17 @@ def test_a_choice_follows_an_earlier_field():
     assert refusal(value.build, {"type": 1, "value": 256}) == (
         "value at offset 0x1 (1): expected a value that fits a whole value, found 256"
     )
+
+
+def test_a_count_may_stand_in_the_record_around_or_be_given():
+    # struct row { uint8_t cells[n]; }; struct grid { uint8_t n; struct row rows[2]; };
+    row = Record("row", "A row.", Field("cells", Counted("n", u8), "n of them"))
+    grid = Record(
+        "grid", "Two rows.", Field("n", u8, "cells of a row"), Field("rows", Counted(2, row), "rows")
+    )
+    parsed = grid.parse(bytes.fromhex("02  01 02  03 04"))
+    assert [list(part.cells) for part in parsed.rows] == [[1, 2], [3, 4]]
+    assert grid.build(parsed) == bytes.fromhex("02  01 02  03 04")
+    assert list(row.parse(b"\7\x08\x09", n=3).cells) == [7, 8, 9]
+    with pytest.raises(KeyError):
+        row.parse(b"\7")

@@ -64,6 +64,8 @@ MAGIC_HEX = "51 32 35 54 4f 4b 52"
         ("pre_name", b"q" * 32, 64, NAME, f"bytes {'71 ' * 19}71... (32 bytes)"),
         ("pre_name", b"q\0", 64, NAME, f"bytes 71 00 65 6e 32 {'00 ' * 14}00... (32 bytes)"),
         ("pre_name", b"\x1b", 64, NAME, f"bytes 1b 77 65 6e 32 {'00 ' * 14}00... (32 bytes)"),
+        ("pre_name", b"\x7f", 64, NAME, f"bytes 7f 77 65 6e 32 {'00 ' * 14}00... (32 bytes)"),
+        ("pre_name", b" ", 64, NAME, f"bytes 20 77 65 6e 32 {'00 ' * 14}00... (32 bytes)"),
         ("bos_id", 261, 104, "below 261, or 0xFFFFFFFF", "261"),
         ("eos_id", 2**32 - 2, 108, "below 261, or 0xFFFFFFFF", "4294967294"),
         ("pad_id", 261, 112, "below 261, or 0xFFFFFFFF", "261"),
@@ -99,6 +101,10 @@ def test_a_header_field_that_is_refused(field, value, offset, expected, found):
 )
 def test_header_fields_that_contradict_each_other(fields, line):
     assert refusal(open_image, changed(**fields), "t.img") == f"t.img: header.{line}"
+
+
+def test_the_first_and_the_last_printable_character_in_a_name():
+    assert open_image(changed(pre_name=b"!~")).pre_name == "!~en2"
 
 
 def test_the_checksum_of_header_and_directory():

@@ -129,6 +129,7 @@ NAME = "pre_name at offset 0x40 (64): expected printable ASCII of at most 31 byt
         ({"pre_name": "q" * 32}, f"{NAME} '{'q' * 32}'"),
         ({"pre_name": "a b"}, f"{NAME} 'a b'"),
         ({"pre_name": "đ"}, f"{NAME} 'đ'"),
+        ({"pre_name": "\x7f"}, rf"{NAME} '\x7f'"),
         ({"pre_name": "a\0"}, rf"{NAME} 'a\x00'"),
         (
             {"source_sha256": b"\1\2"},
@@ -154,6 +155,7 @@ def test_padding_that_merges_could_make():
 def test_names_of_31_characters_and_none_at_all_are_fine():
     assert open_image(TWO.image(pre_name="q" * 31)).pre_name == "q" * 31
     assert open_image(TWO.image(pre_name="")).pre_name == ""
+    assert open_image(TWO.image(pre_name="!~")).pre_name == "!~"
     assert open_image(TWO.image(end_ids=tuple(range(8)))).end_ids == tuple(range(8))
 
 

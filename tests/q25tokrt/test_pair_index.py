@@ -176,6 +176,18 @@ def test_the_last_slot_is_empty_so_that_a_look_up_ends():
     assert 16 in tails
 
 
+def test_an_empty_slot_is_no_row_though_a_fingerprint_may_be_zero():
+    pair = next(
+        (left, right)
+        for left in range(600)
+        for right in range(600)
+        if hash_of(left, right, FIRST_SEED) >> 18 == 0
+    )
+    assert row_of([0] * 64, 2, pair, FIRST_SEED, 16) == []
+    index = build(*columns([pair]))
+    assert row_of(index.slots.tolist(), home_bits(1), pair, index.seed, index.max_probe) == [0]
+
+
 # The seeds of the fixed sequence, by its own words.
 def seeds(count):
     found = [0x9E3779B97F4A7C15]

@@ -161,6 +161,17 @@ def test_a_wrong_count_is_refused(layout, at, count, path):
     assert str(count) in line or not path or f"expected {8 * count} bytes" in line
 
 
+@pytest.mark.parametrize(
+    ("texts", "row"),
+    [((b"a", b"\xc4", b"\xa0"), 1), ((b"\xe5\x9b", b"", b"\x9e"), 0), ((b"\xc4\xa0", b"\xa0"), 1)],
+)
+def test_texts_that_are_utf8_only_when_joined(texts, row):
+    data = tokenizer_bin.build("documented", ByteStrings.from_list(texts), [], [], np.empty(0, np.int64))
+    line = refusal(tokenizer_bin.read, data, "documented")
+    assert line.startswith(f"tokenizer.bin: vocab[{row}].text at offset 0x")
+    assert line.endswith(f": expected text in UTF-8, found bytes {texts[row].hex(' ')}")
+
+
 def test_added_tokens_out_of_order_or_twice():
     for ids in ((3, 0), (3, 3)):
         data = built("documented", special=ids)
