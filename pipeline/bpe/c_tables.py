@@ -136,7 +136,7 @@ def nfc_tables() -> CNfc:
     orders = {number: at for at, number in enumerate(sorted(set(tables.combining_classes.values())), 1)}
     pairs: dict[str, list[tuple[int, int]]] = {}
     for pair, composite in tables.compositions.items():
-        one, two = pair
+        one, two = pair[0], pair[1]
         if len({ord(char) >> 16 for char in (one, two, composite)}) != 1:
             raise AssertionError(f"{pair!a} and {composite!a} are of different planes")
         pairs.setdefault(two, []).append((ord(one) & 0xFFFF, ord(composite) & 0xFFFF))

@@ -112,9 +112,7 @@ class Requests:
         self._add(DETOKENIZE, flags, capacity, len(ids), data=array("I", ids).tobytes())
 
     def stream(self, ids: Sequence[int], flags: int = 0, capacity: int = 1 << 17) -> None:
-        self._add(
-            STREAM, flags, capacity, len(ids), data=array("I", ids).tobytes(), answers=len(ids) + 1
-        )
+        self._add(STREAM, flags, capacity, len(ids), data=array("I", ids).tobytes(), answers=len(ids) + 1)
 
     def verify(self, image: bytes, skew: int = 0) -> None:
         self._add(VERIFY, skew, len(image), data=image)
