@@ -220,7 +220,7 @@ static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
 }
 
 /* Whether the length and the number of records of a known section are what its kind asks for. */
-static Q25_NL_COLD q25_nl_status check_records(const q25_nl_header *header, const q25_nl_section *section)
+static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, const q25_nl_section *section)
 {
     static const uint8_t record_bytes[Q25_NL_SECTION_KINDS] = {0, 8, 0, 16, 4, 4, 0};
     uint32_t size = record_bytes[section->kind];
@@ -352,7 +352,7 @@ static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode
     encode->readiness = readiness(header);
 }
 
-q25_nl_status q25_nl_tokenizer_runtime_image_open(const void *image, size_t image_bytes,
+Q25_NL_COLD q25_nl_status q25_nl_tokenizer_runtime_image_open(const void *image, size_t image_bytes,
                                                   q25_nl_bundle_view *bundle,
                                                   q25_nl_encode_view *encode, q25_nl_image_info *info)
 {
@@ -445,32 +445,36 @@ static q25_nl_status header_fault(verification *seen, q25_nl_status status)
     return status;
 }
 
+/* Whether a part of the image is zero; notes where it is not. */
+static Q25_NL_COLD int is_padding(verification *seen, uint32_t at, uint32_t end)
+{
+    const uint8_t *image = (const uint8_t *)seen->info.header;
+    while (at < end && image[at] == 0) {
+        at++;
+    }
+    seen->fault.offset = at < end ? at : 0;
+    return at == end;
+}
+
 /* Padding, and the checksum of every section, of those not known here too. */
 static Q25_NL_COLD q25_nl_status verify_digests(verification *seen)
 {
     const q25_nl_header *header = seen->info.header;
-    const uint8_t *image = (const uint8_t *)header;
     const q25_nl_section *section = (const q25_nl_section *)(const void *)(header + 1);
-    uint32_t end = (uint32_t)(sizeof *header + header->section_count * sizeof *section);
-    uint32_t number;
-    for (number = 0; number <= header->section_count; number++, section++) {
-        uint32_t next = number < header->section_count ? section->offset : header->total_bytes;
-        for (; end < next; end++) {
-            if (image[end] != 0) {
-                seen->fault.offset = end;
-                return Q25_NL_BAD_PADDING;
-            }
+    const q25_nl_section *behind = section + header->section_count;
+    uint32_t end = (uint32_t)((const uint8_t *)behind - (const uint8_t *)header);
+    for (; section != behind; section++) {
+        if (!is_padding(seen, end, section->offset)) {
+            return Q25_NL_BAD_PADDING;
         }
-        if (number < header->section_count) {
-            if (crc32_of(0, image + next, section->length) != section->crc32) {
-                seen->fault.section = section->kind;
-                seen->fault.offset = next;
-                return Q25_NL_BAD_SECTION_CRC;
-            }
-            end = next + section->length;
+        end = section->offset + section->length;
+        if (crc32_of(0, (const uint8_t *)header + section->offset, section->length) != section->crc32) {
+            seen->fault.section = section->kind;
+            seen->fault.offset = section->offset;
+            return Q25_NL_BAD_SECTION_CRC;
         }
     }
-    return Q25_NL_OK;
+    return is_padding(seen, end, header->total_bytes) ? Q25_NL_OK : Q25_NL_BAD_PADDING;
 }
 
 static Q25_NL_COLD q25_nl_status verify_tokens(verification *seen)
@@ -510,11 +514,17 @@ static Q25_NL_COLD q25_nl_status verify_tokens(verification *seen)
     return Q25_NL_OK;
 }
 
+/* The bytes of an id where the token index was verified. */
+static const uint8_t *verified_text(const q25_nl_bundle_view *bundle, uint32_t id)
+{
+    return bundle->token_bytes + bundle->token_index[2 * (size_t)id];
+}
+
 /* Whether the tokens of a merge, joined, are the one it makes. */
 static int is_joined(const q25_nl_bundle_view *bundle, const word *merge)
 {
-    const uint8_t *out = token_text(bundle, merge[2]);
-    const uint8_t *part = token_text(bundle, merge[0]);
+    const uint8_t *out = verified_text(bundle, merge[2]);
+    const uint8_t *part = verified_text(bundle, merge[0]);
     uint32_t left = token_length(bundle, merge[0]);
     uint32_t length = token_length(bundle, merge[2]);
     uint32_t at;
@@ -523,7 +533,7 @@ static int is_joined(const q25_nl_bundle_view *bundle, const word *merge)
     }
     for (at = 0; at < length; at++) {
         if (at == left) {
-            part = token_text(bundle, merge[1]);
+            part = verified_text(bundle, merge[1]);
         }
         if (out[at] != *part++) {
             return 0;
@@ -568,7 +578,7 @@ static int is_byte_token(const q25_nl_bundle_view *bundle, uint32_t id, uint32_t
     if (bundle->token_index[2 * (size_t)id + 1] != (TYPE_NORMAL << 16 | 1)) {
         return 0;
     }
-    *byte = *token_text(bundle, id);
+    *byte = *verified_text(bundle, id);
     return 1;
 }
 
@@ -678,7 +688,7 @@ static Q25_NL_COLD q25_nl_status verify_specials(verification *seen)
             return Q25_NL_BAD_SPECIAL_ID;
         }
         /* By first byte, then by length descending, then by id. */
-        byte = *token_text(bundle, id);
+        byte = *verified_text(bundle, id);
         order = (uint64_t)byte << 48 | (uint64_t)(0xFFFFu - length) << 32 | id;
         if (row != 0 && order <= last) {
             return Q25_NL_BAD_SPECIAL_ORDER;
@@ -701,7 +711,7 @@ static Q25_NL_COLD q25_nl_status verify_specials(verification *seen)
     return Q25_NL_OK;
 }
 
-q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
+Q25_NL_COLD q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
                                                     q25_nl_fault *fault)
 {
     verification seen;
@@ -750,8 +760,8 @@ q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t im
 /* Of q25_nl_lead, for the first byte of a character: its class, MIXED where the byte alone does not tell;
  * whether all characters of two or three bytes that begin so are boundaries which NFC leaves alone; its
  * length. */
-#define CLASS_MASK 7u
-#define SETTLED 8u
+#define CLASS_MASK 15u
+#define SETTLED 16u
 #define LENGTH_SHIFT 5
 
 static int is_invalid(uint32_t code)
@@ -818,7 +828,9 @@ static Q25_NL_COLD size_t put_utf8(uint8_t *to, uint32_t code)
 
 /* ---- Character classes and the Qwen2 rule ------------------------------------------------------ */
 
-enum { OTHER = 0, LETTER = 1, NUMBER = 2, WHITE = 3, LINE_END = 4, BLANK = 5, MIXED = 6 };
+/* Classes of characters. Those from QUOTE on are of ASCII only, but for U+017F, an s to the contractions. MIXED
+ * is no class: the first byte of a character says it where it does not tell. */
+enum { OTHER, LETTER, NUMBER, WHITE, LINE_END, BLANK, QUOTE, STMD, RV, E, L, MIXED };
 
 static uint32_t class_of(uint32_t code)
 {
@@ -826,8 +838,8 @@ static uint32_t class_of(uint32_t code)
     if (code < 0x80) {
         return q25_nl_lead[code] & CLASS_MASK;
     }
-    if (code >= Q25_NL_CLASS_LIMIT) {
-        return OTHER;
+    if (code >= Q25_NL_CLASS_LIMIT || code == 0x17F) {
+        return code == 0x17F ? STMD : OTHER;
     }
     block = q25_nl_class_block[code >> Q25_NL_CLASS_BLOCK_BITS];
     low = code & ((1u << Q25_NL_CLASS_BLOCK_BITS) - 1);
@@ -848,55 +860,7 @@ static Q25_NL_INLINE uint32_t class_at(const uint8_t *at, size_t *length)
     return found != MIXED ? found : class_of_mixed(at);
 }
 
-static Q25_NL_INLINE size_t skip_class(const uint8_t *text, size_t at, size_t end, uint32_t wanted)
-{
-    size_t length = 0;
-    do {
-        at += length;
-        Q25_NL_STEP();
-    } while (at < end && class_at(text + at, &length) == wanted);
-    return at;
-}
-
-/* The bytes of s, t, re, ve, m, ll or d after a quote, in either case; U+017F is an s. 0: none. */
-static size_t contraction_length(const uint8_t *at, size_t left)
-{
-    uint32_t first = at[0] | 0x20u;
-    uint32_t both = first << 8 | (left > 1 ? at[1] | 0x20u : 0u);
-    if (first == 's' || first == 't' || first == 'm' || first == 'd') {
-        return 1;
-    }
-    if (both == ('r' << 8 | 'e') || both == ('v' << 8 | 'e') || both == ('l' << 8 | 'l')
-        || (at[0] == 0xC5 && left > 1 && at[1] == 0xBF)) {
-        return 2;
-    }
-    return 0;
-}
-
-/* The end of a piece that begins with white space: at the last line end of the run, or before its last
- * character where something follows, or at its end. */
-static Q25_NL_HOT size_t white_end(const uint8_t *text, size_t at, size_t end)
-{
-    size_t start = at, last = at, line = at, length;
-    while (at < end) {
-        uint32_t found = class_at(text + at, &length);
-        if (found < WHITE) {
-            break;
-        }
-        last = at;
-        at += length;
-        if (found == LINE_END) {
-            line = at;
-        }
-        Q25_NL_STEP();
-    }
-    if (line != start) {
-        return line;
-    }
-    return at == end || last == start ? at : last;
-}
-
-/* The end of the piece that begins at `at`, by the first of these that fits:
+/* The rule, of which the first that fits is taken:
  *
  *   (?i:'s|'t|'re|'ve|'m|'ll|'d)
  *   [^\r\n\p{L}\p{N}]?\p{L}+
@@ -906,37 +870,62 @@ static Q25_NL_HOT size_t white_end(const uint8_t *text, size_t at, size_t end)
  *   \s+(?!\S)
  *   \s+
  *
- * Each character is looked at no more than three times. */
+ * as states of a scanner, by what the piece is so far. */
+enum {
+    END,         /* the piece ends before the character */
+    DONE,        /* it ends with it */
+    WORD,        /* letters, with one character before them or without */
+    SIGN,        /* one sign */
+    QUOTED,      /* a quote */
+    QUOTED_RV,   /* and an r or a v */
+    QUOTED_L,    /* and an l */
+    SIGNS,       /* signs, with a blank before them or without */
+    SIGNS_LINES, /* and line ends */
+    SPACE,       /* one blank */
+    TAB,         /* one character of other white space, but no line end */
+    WHITES,      /* more of both */
+    LINES,       /* white space that ends with a line end */
+    LINES_WHITES /* and more of it without one */
+};
+
+static const uint8_t next_state[][11] = {
+    /* OTHER     LETTER NUMBER WHITE         LINE_END     BLANK         QUOTE   STMD  RV         E     L */
+    {SIGN,        WORD, DONE, TAB,          LINES,       SPACE,        QUOTED, WORD, WORD,      WORD, WORD},
+    {END,         END,  END,  END,          END,         END,          END,    END,  END,       END,  END},
+    {END,         WORD, END,  END,          END,         END,          END,    WORD, WORD,      WORD, WORD},
+    {SIGNS,       WORD, END,  END,          SIGNS_LINES, END,          SIGNS,  WORD, WORD,      WORD, WORD},
+    {SIGNS,       WORD, END,  END,          SIGNS_LINES, END,          SIGNS,  DONE, QUOTED_RV, WORD, QUOTED_L},
+    {END,         WORD, END,  END,          END,         END,          END,    WORD, WORD,      DONE, WORD},
+    {END,         WORD, END,  END,          END,         END,          END,    WORD, WORD,      WORD, DONE},
+    {SIGNS,       END,  END,  END,          SIGNS_LINES, END,          SIGNS,  END,  END,       END,  END},
+    {END,         END,  END,  END,          SIGNS_LINES, END,          END,    END,  END,       END,  END},
+    {SIGNS,       WORD, END,  WHITES,       LINES,       WHITES,       SIGNS,  WORD, WORD,      WORD, WORD},
+    {END,         WORD, END,  WHITES,       LINES,       WHITES,       END,    WORD, WORD,      WORD, WORD},
+    {END,         END,  END,  WHITES,       LINES,       WHITES,       END,    END,  END,       END,  END},
+    {END,         END,  END,  LINES_WHITES, LINES,       LINES_WHITES, END,    END,  END,       END,  END},
+    {END,         END,  END,  LINES_WHITES, LINES,       LINES_WHITES, END,    END,  END,       END,  END},
+};
+
+/* The end of the piece that begins at `at`. No character is looked at more than three times. */
 static Q25_NL_INLINE size_t piece_end(const uint8_t *text, size_t at, size_t end)
 {
-    size_t length, second_length;
-    uint32_t first = class_at(text + at, &length);
-    size_t next = at + length;
-    if (first == NUMBER) {
-        return next;
+    size_t last = at, line = at, length;
+    uint32_t state = 0;
+    for (; at < end; at += length) {
+        uint32_t next = next_state[state][class_at(text + at, &length)];
+        Q25_NL_STEP();
+        if (next <= DONE) {
+            at += next == DONE ? length : 0;
+            break;
+        }
+        last = at;
+        state = next;
+        line = next == LINES ? at + length : line;
     }
-    if (first < WHITE || first == BLANK || first == WHITE) {
-        if (next < end && first != LETTER) {
-            uint32_t second = class_at(text + next, &second_length);
-            if (text[at] == '\'') {
-                size_t contraction = contraction_length(text + next, end - next);
-                if (contraction != 0) {
-                    return next + contraction;
-                }
-            }
-            if (second == LETTER || (first == BLANK && second == OTHER)) {
-                first = second;
-                next += second_length;
-            }
-        }
-        if (first == LETTER) {
-            return skip_class(text, next, end, LETTER);
-        }
-        if (first == OTHER) {
-            return skip_class(text, skip_class(text, next, end, OTHER), end, LINE_END);
-        }
+    if (state == LINES_WHITES) {
+        return line;
     }
-    return white_end(text, at, end);
+    return state == WHITES && at != end ? last : at;
 }
 
 /* ---- NFC --------------------------------------------------------------------------------------- */
@@ -973,7 +962,7 @@ static int is_boundary(uint32_t kind)
 #define HANGUL_S_COUNT (HANGUL_L_COUNT * HANGUL_V_COUNT * HANGUL_T_COUNT)
 
 /* The primary composite of two characters, or 0. */
-static Q25_NL_HOT uint32_t composite_of(uint32_t first, uint32_t second)
+static Q25_NL_COLD uint32_t composite_of(uint32_t first, uint32_t second)
 {
     uint32_t kind = kind_of(second), low, high;
     uint32_t lead = first - HANGUL_L, vowel = second - HANGUL_V;
@@ -1009,7 +998,9 @@ static Q25_NL_HOT uint32_t composite_of(uint32_t first, uint32_t second)
 #define ORDER_SHIFT 21
 #define CODE_MASK 0x1FFFFFu
 
-/* Puts the full decomposition of a character, at most 4; gives their number. */
+#define MAX_PARTS 4u
+
+/* Puts the full decomposition of a character, at most MAX_PARTS; gives their number. */
 static Q25_NL_COLD uint32_t decompose(uint32_t code, word *to)
 {
     uint32_t kind = kind_of(code), syllable = code - HANGUL_S;
@@ -1045,6 +1036,12 @@ static Q25_NL_COLD void sort_marks(word *marks, size_t count, word *spare)
     uint32_t starts[Q25_NL_MARK_ORDERS];
     uint32_t order, start = 0;
     size_t at;
+    for (at = 1; at < count && marks[at - 1] >> ORDER_SHIFT <= marks[at] >> ORDER_SHIFT; at++) {
+        Q25_NL_STEP();
+    }
+    if (at >= count) {
+        return;
+    }
     for (order = 0; order < Q25_NL_MARK_ORDERS; order++) {
         starts[order] = 0;
         Q25_NL_PLAIN_LOOP();
@@ -1067,32 +1064,16 @@ static Q25_NL_COLD void sort_marks(word *marks, size_t count, word *spare)
     }
 }
 
-/* Brings the marks of a unit in order. Gives the number of words behind it that are needed to do so, and
- * leaves off where that is more than `room`. */
-static Q25_NL_COLD size_t order_marks(word *unit, size_t count, size_t room)
+/* Brings the marks of a unit in order. Behind it is room for as many words. */
+static Q25_NL_COLD void order_marks(word *unit, size_t count)
 {
-    size_t at, run = 0, needed = 0;
-    uint32_t last = 0;
-    int sorted = 1;
-    for (at = 0; at <= count; at++) {
-        uint32_t order = at < count ? unit[at] >> ORDER_SHIFT : 0u;
-        Q25_NL_STEP();
-        if (order != 0) {
-            sorted &= order >= last;
-        } else {
-            if (!sorted) {
-                needed = at - run > needed ? at - run : needed;
-                if (needed > room) {
-                    break;
-                }
-                sort_marks(unit + run, at - run, unit + count);
-            }
-            sorted = 1;
-            run = at + 1;
+    size_t at, run;
+    for (at = 0; at < count; at = run + 1) {
+        for (run = at; run < count && unit[run] >> ORDER_SHIFT != 0; run++) {
+            Q25_NL_STEP();
         }
-        last = order;
+        sort_marks(unit + at, run - at, unit + count);
     }
-    return needed;
 }
 
 /* Composes a unit of decomposed characters in place; gives their number afterwards. */
@@ -1103,15 +1084,12 @@ static Q25_NL_COLD size_t compose(word *unit, size_t count)
     uint32_t last = 0;
     for (at = 0; at < count; at++) {
         uint32_t order = unit[at] >> ORDER_SHIFT;
-        Q25_NL_STEP();
+        uint32_t joined = composite_of(starter == NULL ? 0u : *starter, unit[at] & CODE_MASK);
         /* A mark is cut off from the starter by one of its own class or a higher one; a second starter
          * joins only directly behind the first. */
-        if (starter != NULL && (last < order || (last == 0 && starter + 1 == unit + kept))) {
-            uint32_t joined = composite_of(*starter, unit[at] & CODE_MASK);
-            if (joined != 0) {
-                *starter = joined;
-                continue;
-            }
+        if (joined != 0 && (last < order || (last == 0 && starter + 1 == unit + kept))) {
+            *starter = joined;
+            continue;
         }
         if (order == 0) {
             starter = unit + kept;
@@ -1230,7 +1208,7 @@ static Q25_NL_COLD int reserve(job *work, size_t bytes)
 /* Whether the text at a place begins with a special token, and how many bytes of it that takes. Compares
  * characters, so that U+FFFD in a special equals what is replaced, and bytes that are no UTF-8 equal
  * nothing. */
-static Q25_NL_HOT size_t special_match(const job *work, size_t at, uint32_t id)
+static Q25_NL_COLD size_t special_match(const job *work, size_t at, uint32_t id)
 {
     const uint8_t *special = token_text(work->bundle, id);
     size_t left = token_length(work->bundle, id), start = at;
@@ -1284,7 +1262,7 @@ static Q25_NL_COLD uint32_t special_bound(const job *work, uint32_t byte)
 }
 
 /* The longest special at a place whose first byte, after replacement, is given; 0 where there is none. */
-static Q25_NL_HOT size_t special_at(job *work, size_t at, uint32_t byte, uint32_t *id)
+static Q25_NL_COLD size_t special_at(job *work, size_t at, uint32_t byte, uint32_t *id)
 {
     uint32_t row;
     if (byte != work->run_byte) {
@@ -1326,23 +1304,12 @@ static Q25_NL_COLD void prepare_specials(job *work)
     work->run_byte = NONE;
 }
 
-/* The first place at or after `at` that holds the byte. */
-static Q25_NL_HOT size_t find_byte(const uint8_t *text, size_t at, size_t end, uint32_t byte)
+/* Whether none of eight bytes, which begin on a multiple of 8, is this one. */
+static int is_free_of(const uint8_t *text, uint32_t byte)
 {
-    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    while (at < end && text[at] != byte) {
-        while (((uintptr_t)(text + at) & 7u) == 0 && end - at >= 8) {
-            uint64_t same = *(const two_words *)(const void *)(text + at) ^ byte * ones;
-            if (((same - ones) & ~same & tops) != 0) {
-                break; /* the byte is one of the next eight */
-            }
-            at += 8;
-            Q25_NL_STEP();
-        }
-        at += at < end && text[at] != byte;
-        Q25_NL_STEP();
-    }
-    return at;
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t same = *(const two_words *)(const void *)text ^ byte * ones;
+    return ((same - ones) & ~same & (ones << 7)) == 0;
 }
 
 /* Finds the next special token that is to be taken as one. Gives where it begins, sets where it ends, and
@@ -1351,19 +1318,15 @@ static size_t find_special(job *work, size_t at, size_t *end, uint32_t *id)
 {
     uint32_t setting = work->flags & ~Q25_NL_REPLACE_INVALID;
     size_t length;
-    if (setting == Q25_NL_SPECIALS_NONE) {
-        at = work->text_bytes;
-    }
-    for (; at < work->text_bytes; at += length) {
+    for (; at < work->text_bytes && setting != Q25_NL_SPECIALS_NONE; at += length) {
         uint32_t byte, code;
         Q25_NL_STEP();
-        length = 1;
-        if (work->special_byte < 0x80) {
-            at = find_byte(work->text, at, work->text_bytes, work->special_byte);
-            if (at == work->text_bytes) {
-                break;
-            }
+        if (work->special_byte < 0x80 && ((uintptr_t)(work->text + at) & 7u) == 0
+            && work->text_bytes - at >= 8 && is_free_of(work->text + at, work->special_byte)) {
+            length = 8;
+            continue;
         }
+        length = 1;
         byte = work->text[at];
         if (byte >= 0x80) {
             length = decode(work->text + at, work->text_bytes - at, &code);
@@ -1383,9 +1346,9 @@ static size_t find_special(job *work, size_t at, size_t *end, uint32_t *id)
             }
         }
     }
-    *end = at;
+    *end = work->text_bytes;
     *id = NONE;
-    return at;
+    return work->text_bytes;
 }
 
 /* ---- Merges ------------------------------------------------------------------------------------ */
@@ -1643,7 +1606,7 @@ static Q25_NL_HOT uint32_t rank_in_long(const job *work, const word *tokens, siz
     return (uint32_t)(rank_of(work, tokens[at], tokens[next]) >> RANK_SHIFT);
 }
 
-static Q25_NL_HOT q25_nl_status merge_long(job *work, const uint8_t *piece, size_t length)
+static Q25_NL_COLD q25_nl_status merge_long(job *work, const uint8_t *piece, size_t length)
 {
     word *tokens = (word *)(void *)(work->scratch + work->scratch_used);
     tree ranks;
@@ -1880,7 +1843,7 @@ static Q25_NL_COLD q25_nl_status copy_changed(job *work, size_t at, size_t end, 
     size_t written = 0;
     *copied = NOWHERE;
     while (at < end) {
-        size_t begin, count = 0, number, spare, length = at;
+        size_t begin, count = 0, number, length = at;
         word *unit;
         skip_settled(work->text, at, end, &length);
         if (!reserve(work, written + (length - at))) {
@@ -1894,8 +1857,7 @@ static Q25_NL_COLD q25_nl_status copy_changed(job *work, size_t at, size_t end, 
         begin = aligned(written);
         unit = (word *)(void *)(work->scratch + begin);
         for (; at < end; at += length) {
-            word parts[4];
-            uint32_t code, n_parts = 1, part;
+            uint32_t code;
             q25_nl_status status = take(work, at, end, &code, &length);
             if (status != Q25_NL_OK) {
                 return status;
@@ -1903,23 +1865,17 @@ static Q25_NL_COLD q25_nl_status copy_changed(job *work, size_t at, size_t end, 
             if (count != 0 && is_boundary(kind_in_text(work, code))) {
                 break;
             }
-            parts[0] = code;
-            if ((work->encode->flags & FLAG_NFC) != 0) {
-                n_parts = decompose(code, parts);
-            }
-            if (!reserve(work, begin + 4 * (count + n_parts))) {
+            if (!reserve(work, begin + 8 * (count + MAX_PARTS))) {
                 return Q25_NL_OK;
             }
-            for (part = 0; part < n_parts; part++) {
-                unit[count++] = parts[part];
-                Q25_NL_PLAIN_LOOP();
+            if ((work->encode->flags & FLAG_NFC) != 0) {
+                count += decompose(code, unit + count);
+            } else {
+                unit[count++] = code;
             }
             Q25_NL_STEP();
         }
-        spare = order_marks(unit, count, (work->scratch_bytes - begin) / 4 - count);
-        if (!reserve(work, begin + 4 * (count + spare))) {
-            return Q25_NL_OK;
-        }
+        order_marks(unit, count);
         count = compose(unit, count);
         for (number = 0; number < count; number++) {
             written += put_utf8(work->scratch + written, unit[number] & CODE_MASK);
@@ -2005,12 +1961,12 @@ static q25_nl_status encode_text(job *work)
     return work->n_ids > work->id_capacity ? Q25_NL_OUTPUT_TOO_SMALL : Q25_NL_OK;
 }
 
-size_t q25_nl_tokenizer_scratch_bytes(size_t text_bytes)
+Q25_NL_COLD size_t q25_nl_tokenizer_scratch_bytes(size_t text_bytes)
 {
     return Q25_NL_SCRATCH_BYTES(text_bytes);
 }
 
-q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(
+Q25_NL_COLD q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(
     const q25_nl_bundle_view *bundle, const q25_nl_encode_view *encode, const uint8_t *text,
     size_t text_bytes, uint32_t flags, void *scratch, size_t scratch_bytes, uint32_t *ids,
     size_t id_capacity, q25_nl_encode_statistics *statistics)
@@ -2057,7 +2013,7 @@ q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(
 
 /* ---- Detokenizing ------------------------------------------------------------------------------ */
 
-int q25_nl_tokenizer_is_end_id(const q25_nl_bundle_view *bundle, uint32_t id)
+Q25_NL_COLD int q25_nl_tokenizer_is_end_id(const q25_nl_bundle_view *bundle, uint32_t id)
 {
     uint32_t at;
     for (at = 0; at < Q25_NL_MAX_END_IDS; at++) {
@@ -2089,7 +2045,7 @@ static q25_nl_status shown_text(const q25_nl_bundle_view *bundle, uint32_t id, u
     return Q25_NL_OK;
 }
 
-q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundle,
+Q25_NL_COLD q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundle,
                                                  const uint32_t *ids, size_t n_ids, uint32_t flags,
                                                  uint8_t *text, size_t text_capacity,
                                                  q25_nl_detokenize_statistics *statistics)
@@ -2126,12 +2082,27 @@ q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundl
     return n_bytes > text_capacity ? Q25_NL_OUTPUT_TOO_SMALL : status;
 }
 
-/* Takes bytes into the stream; gives the number of those that are ready, and puts them where there is
- * room for them all. */
-static uint32_t stream_bytes(q25_nl_text_stream *stream, const uint8_t *bytes, uint32_t length,
-                             uint8_t *text)
+Q25_NL_COLD q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *bundle,
+                                                     q25_nl_text_stream *stream, uint32_t id,
+                                                     uint32_t flags, uint8_t *text,
+                                                     size_t text_capacity, size_t *n_bytes)
 {
-    uint32_t ready = 0, at, place;
+    const uint8_t *bytes = NULL;
+    uint32_t length, at, place;
+    size_t ready = 0;
+    q25_nl_status status;
+    if (bundle == NULL || stream == NULL || n_bytes == NULL || (text == NULL && text_capacity != 0)
+        || flags > Q25_NL_SKIP_CONTROL || stream->n_held > 3) {
+        return Q25_NL_BAD_ARGUMENT;
+    }
+    status = shown_text(bundle, id, flags, &bytes, &length);
+    *n_bytes = stream->n_held + length;
+    if (status == Q25_NL_OK && *n_bytes > text_capacity) {
+        status = Q25_NL_OUTPUT_TOO_SMALL;
+    }
+    if (status != Q25_NL_OK) {
+        return status;
+    }
     for (at = 0; at < length; at++) {
         stream->held[stream->n_held++] = bytes[at];
         while (stream->n_held != 0) {
@@ -2141,10 +2112,7 @@ static uint32_t stream_bytes(q25_nl_text_stream *stream, const uint8_t *bytes, u
             }
             for (place = 0; place < stream->n_held; place++) {
                 if (place < done) {
-                    if (text != NULL) {
-                        text[ready] = stream->held[place];
-                    }
-                    ready++;
+                    text[ready++] = stream->held[place];
                 } else {
                     stream->held[place - done] = stream->held[place];
                 }
@@ -2152,36 +2120,11 @@ static uint32_t stream_bytes(q25_nl_text_stream *stream, const uint8_t *bytes, u
             stream->n_held -= done;
         }
     }
-    return ready;
-}
-
-q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *bundle, q25_nl_text_stream *stream,
-                                         uint32_t id, uint32_t flags, uint8_t *text,
-                                         size_t text_capacity, size_t *n_bytes)
-{
-    q25_nl_text_stream trial;
-    const uint8_t *bytes = NULL;
-    uint32_t length;
-    q25_nl_status status;
-    if (bundle == NULL || stream == NULL || n_bytes == NULL || (text == NULL && text_capacity != 0)
-        || flags > Q25_NL_SKIP_CONTROL || stream->n_held > 3) {
-        return Q25_NL_BAD_ARGUMENT;
-    }
-    *n_bytes = 0;
-    status = shown_text(bundle, id, flags, &bytes, &length);
-    if (status != Q25_NL_OK) {
-        return status;
-    }
-    trial = *stream;
-    *n_bytes = stream_bytes(&trial, bytes, length, NULL);
-    if (*n_bytes > text_capacity) {
-        return Q25_NL_OUTPUT_TOO_SMALL;
-    }
-    stream_bytes(stream, bytes, length, text);
+    *n_bytes = ready;
     return Q25_NL_OK;
 }
 
-q25_nl_status q25_nl_tokenizer_stream_finish(q25_nl_text_stream *stream, uint8_t *text,
+Q25_NL_COLD q25_nl_status q25_nl_tokenizer_stream_finish(q25_nl_text_stream *stream, uint8_t *text,
                                              size_t text_capacity, size_t *n_bytes)
 {
     uint32_t at;
@@ -2202,7 +2145,7 @@ q25_nl_status q25_nl_tokenizer_stream_finish(q25_nl_text_stream *stream, uint8_t
 
 /* ---- Without an image -------------------------------------------------------------------------- */
 
-q25_nl_status q25_tokenize_utf8_bytes(const char *text, uint32_t *ids, size_t id_capacity,
+Q25_NL_COLD q25_nl_status q25_tokenize_utf8_bytes(const char *text, uint32_t *ids, size_t id_capacity,
                                       size_t *n_ids)
 {
     size_t at;
@@ -2218,7 +2161,7 @@ q25_nl_status q25_tokenize_utf8_bytes(const char *text, uint32_t *ids, size_t id
     return at > id_capacity ? Q25_NL_OUTPUT_TOO_SMALL : Q25_NL_OK;
 }
 
-q25_nl_status q25_detokenize_utf8_bytes(const uint32_t *ids, size_t n_ids, char *text,
+Q25_NL_COLD q25_nl_status q25_detokenize_utf8_bytes(const uint32_t *ids, size_t n_ids, char *text,
                                         size_t text_capacity, size_t *n_bytes)
 {
     size_t at;
@@ -2248,7 +2191,7 @@ q25_nl_status q25_detokenize_utf8_bytes(const uint32_t *ids, size_t n_ids, char 
 
 /* ---- Names of status codes --------------------------------------------------------------------- */
 
-const char *q25_nl_status_name(q25_nl_status status)
+Q25_NL_COLD const char *q25_nl_status_name(q25_nl_status status)
 {
     /* In the order of their values, which are those of three runs. */
     static const char names[] =

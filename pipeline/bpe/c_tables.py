@@ -14,16 +14,17 @@ from pipeline.bpe import hangul, unicode_tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-OTHER, LETTER, NUMBER, WHITE, LINE_END, BLANK, MIXED = range(7)
-"""Classes of characters. Code points beyond ASCII are one of the first four; a lead byte that begins
-characters of more than one class is MIXED."""
+OTHER, LETTER, NUMBER, WHITE, LINE_END, BLANK, QUOTE, STMD, RV, E, L, MIXED = range(12)
+"""Classes of characters. Code points beyond ASCII are one of the first four, but for U+017F, which is of the
+class STMD like s, t, m and d; a lead byte that begins characters of more than one class is MIXED."""
 
 CLASS_BLOCK_BITS = 7
 NFC_BLOCK_BITS = 5
 
+_LONG_S = "\u017f"
 _CODE_POINTS = 0x110000
 _LENGTH_SHIFT = 5
-_SETTLED = 1 << 3
+_SETTLED = 1 << 4
 
 
 class CClasses(NamedTuple):
@@ -32,7 +33,7 @@ class CClasses(NamedTuple):
     Fields:
         limit: code points from here on are OTHER.
         lead: shape (256,): for the first byte of a UTF-8 character, its length << 5 | its class, or
-            MIXED where the byte alone does not tell. Other bytes: length 1, OTHER. Bit 3 is set for the
+            MIXED where the byte alone does not tell. Other bytes: length 1, OTHER. Bit 4 is set for the
             first bytes of characters of 2 or 3 bytes that may have any continuation bytes behind
             them, if NFC leaves all those characters alone and changes nothing across the place before.
         blocks: for each block of 128 code points below the limit, which of the distinct blocks it is.
@@ -89,6 +90,10 @@ def class_tables() -> CClasses:
             classes[first : last + 1] = bytes([number]) * (last + 1 - first)
     limit = len(classes.rstrip(b"\0"))
     blocks, distinct = _blocks(list(classes[:limit]), CLASS_BLOCK_BITS)
+    folded = {char: letter for char, letter in tables.contraction_letters.items() if not char.isascii()}
+    if folded != {_LONG_S: "s"}:
+        raise AssertionError(f"contraction letters beyond ASCII: {folded!a}")
+    classes[ord(_LONG_S)] = STMD
     bits = [
         sum(number << 2 * place for place, number in enumerate(distinct[at : at + 4]))
         for at in range(0, len(distinct), 4)
@@ -98,7 +103,7 @@ def class_tables() -> CClasses:
 
 
 def _is_settled(byte: int) -> bool:
-    """Whether bit 3 is set for a first byte: see `CClasses`."""
+    """Whether bit 4 is set for a first byte: see `CClasses`."""
     if byte in range(0xC2, 0xE0):
         codes = range(byte - 0xC0 << 6, byte - 0xBF << 6)
     elif byte in range(0xE1, 0xF0) and byte != 0xED:
@@ -115,8 +120,9 @@ def _is_settled(byte: int) -> bool:
 
 def _lead(byte: int, classes: bytearray) -> int:
     if byte < 0x80:
-        exact = {0x0A: LINE_END, 0x0D: LINE_END, 0x20: BLANK}
-        return 1 << _LENGTH_SHIFT | exact.get(byte, classes[byte])
+        exact = {"\n": LINE_END, "\r": LINE_END, " ": BLANK, "'": QUOTE}
+        exact |= dict.fromkeys("stmd", STMD) | dict.fromkeys("rv", RV) | {"e": E, "l": L}
+        return 1 << _LENGTH_SHIFT | exact.get(chr(byte).lower(), classes[byte])
     for length, leads, first, bits in (
         (2, range(0xC2, 0xE0), 0xC0, 6),
         (3, range(0xE0, 0xF0), 0xE0, 12),
