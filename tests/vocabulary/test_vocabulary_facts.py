@@ -141,6 +141,16 @@ def test_a_special_id_that_is_no_token(key, kind, value):
     assert line.endswith(f": expected a token id below 272, found {value}")
 
 
+def test_the_first_and_the_last_token_may_be_special():
+    changes = {**NONE_NAMED, BOS: number(0), EOS: number(271), EOS_IDS: array([0, 271], ValueType.UINT32)}
+    document = facts_of(changes).document
+    assert (document["special_ids"]["bos"], document["special_ids"]["eos"]) == (0, 271)
+    assert [(end["id"], end["named_by"]) for end in document["end_ids"]] == [
+        (271, [EOS, EOS_IDS]),
+        (0, [EOS_IDS]),
+    ]
+
+
 def test_a_special_id_of_the_wrong_type():
     assert "expected an integer, found string" in refusal(facts_of, {EOS: string("264")})
 
