@@ -14,8 +14,6 @@ COMMON_HAN = (
     "得可你年生自会那后能对着事其里所去行过家十用"
 )
 """Frequent characters of modern Chinese."""
-_LONGEST_CHECKED = 3
-"""Bytes of a Chinese character in UTF-8; the glyphs of blank and newline are shorter."""
 SAMPLES = ("回答", "你好", "Ġgood", "Ċ")
 """Texts whose entries are counted, in the engine's own spelling."""
 
@@ -27,9 +25,10 @@ def coverage_lines(entries: ByteStrings) -> list[str]:
         entries: the stored texts of a vocab.bin, in id order.
 
     """
-    whole = set(entries.take(np.flatnonzero(entries.lengths <= _LONGEST_CHECKED)))
-    missing = [char for char in COMMON_HAN if char.encode() not in whole]
-    space, newline = ("yes" if glyph.encode() in whole else "no" for glyph in "ĠĊ")
+    missing = [
+        char for char, whole in zip(COMMON_HAN, are_entries(entries, COMMON_HAN), strict=True) if not whole
+    ]
+    space, newline = ("yes" if whole else "no" for whole in are_entries(entries, "ĠĊ"))
     hits = ", ".join(f"{text} {count_containing(entries, text.encode())}" for text in SAMPLES)
     han = f"{len(COMMON_HAN) - len(missing)} of {len(COMMON_HAN)}"
     without = f", missing {''.join(missing)}" if missing else ""
@@ -37,6 +36,15 @@ def coverage_lines(entries: ByteStrings) -> list[str]:
         f"space Ġ: {space}, newline Ċ: {newline}, common Chinese characters: {han}{without}",
         f"entries that contain {hits}",
     ]
+
+
+def are_entries(entries: ByteStrings, characters: str) -> list[bool]:
+    """Tell for each of some characters, all of one length in UTF-8, whether it is an entry of its own."""
+    wanted = np.array([character.encode() for character in characters])
+    size = wanted.dtype.itemsize
+    same_size = entries.take(np.flatnonzero(entries.lengths == size))
+    held = np.frombuffer(same_size.joined(), dtype=wanted.dtype)
+    return [bool(found) for found in np.isin(wanted, held)]
 
 
 def count_containing(entries: ByteStrings, text: bytes) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +63,8 @@ def read_merges(
         raise _first_refusal(texts, ids, element)
     sides = lines.replace(b" ", b"\n").split(b"\n")[:-1]
     lefts, rights = sides[::2], sides[1::2]
-    found = [list(map(ids.get, column)) for column in (lefts, rights, map(add, lefts, rights))]
+    outs = lines.replace(b" ", b"").split(b"\n")[:-1]
+    found = [list(map(ids.get, column)) for column in (lefts, rights, outs)]
     if any(None in column for column in found):
         raise _first_refusal(texts, ids, element)
     left_ids, right_ids, out_ids = (np.array(column, dtype=np.int64) for column in found)

@@ -117,7 +117,8 @@ def read_vocabulary(gguf: GgufFile) -> Vocabulary:
 
 def _ids_by_text(texts: list[bytes], ids: list[int]) -> dict[bytes, int]:
     """Map texts to ids; of tokens with the same text the lowest id serves."""
-    chosen = texts if len(ids) == len(texts) else [texts[token_id] for token_id in ids]
+    is_prefix = not ids or ids[-1] == len(ids) - 1
+    chosen = texts[: len(ids)] if is_prefix else [texts[token_id] for token_id in ids]
     found = dict(zip(chosen, ids, strict=True))
     if len(found) < len(ids):
         found = dict(zip(reversed(chosen), reversed(ids), strict=True))
