@@ -83,6 +83,8 @@ def test_a_name_made_to_look_like_a_marked_one():
         files = assert_safe(["a/b", imitation])
         assert files["a/b"] == marked
         assert files[imitation] != imitation
+    whole = f"a_b-{hashlib.sha256(b'a/b').hexdigest()}"
+    assert assert_safe([whole])[whole] != whole
     again = assert_safe(["a/b", marked, safe_names([marked])[marked]])
     assert len(again) == 3
 
