@@ -101,8 +101,12 @@ def test_a_merge_table_alone_and_beside_the_tokens(tmp_path):
     wrong = MERGES[:8] + (97).to_bytes(4, "little") + MERGES[12:]
     path = write(tmp_path, "merge_table_u32.bin", wrong)
     assert verify_file(path).faults == ()
-    write(tmp_path, "token_bytes.bin", BYTES)
+    strings = write(tmp_path, "token_bytes.bin", BYTES)
+    assert verify_file(path).faults == ()  # without the index nothing tells where a token lies
+    strings.unlink()
     write(tmp_path, "token_index.bin", INDEX)
+    assert verify_file(path).faults == ()
+    write(tmp_path, "token_bytes.bin", BYTES)
     assert only_fault(path) == (
         "merge_table[0].out_id at offset 0x8 (8): expected the token with bytes 61 62, found 97 with bytes 61"
     )
