@@ -284,3 +284,18 @@ def test_a_row_is_found_beside_others_of_its_fingerprint():
         .sections[Kind.MERGE_PAIR_INDEX]
         .data
     )
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_pair_that_shares_home_fingerprint_and_one_side_with_a_merge_is_none(side):
+    seen = {}
+    for number in range(600):
+        pair = (7, number) if side == 0 else (number, 7)
+        hashed = hash_of(*pair, FIRST_SEED)
+        known = seen.setdefault((hashed % 2 ** home_bits(1), hashed >> 18), pair)
+        if known != pair:
+            break
+    assert known != pair
+    image = verify_image(SmallVocabulary([(b"", NORMAL)] * 600, [(*known, 0)]).image())
+    assert ImageTables(image).merge(*known) == (0, 0)
+    assert ImageTables(image).merge(*pair) is None
