@@ -18,8 +18,9 @@ typedef uint64_t Q25_NL_IN_IMAGE two_words;
 
 #if defined(__GNUC__)
 #define Q25_NL_INLINE __inline__ __attribute__((__always_inline__))
-#define Q25_NL_HOT __attribute__((__noinline__, __hot__))   /* better fast than small */
-#define Q25_NL_COLD __attribute__((__noinline__, __cold__)) /* better small than fast */
+/* Where compilers make code fast, and where they make it small. */
+#define Q25_NL_HOT __attribute__((__noinline__, __hot__))
+#define Q25_NL_COLD __attribute__((__noinline__, __cold__))
 /* Keeps a compiler from making a call to memcpy or memset of a loop. */
 #define Q25_NL_PLAIN_LOOP() __asm__ volatile("")
 #else
@@ -52,6 +53,8 @@ extern uint64_t Q25_NL_COUNT_STEPS;
 #define MAX_SECTIONS 32u
 #define MAX_MERGES 0x3FFFEu
 #define BITMAP_BYTES 32u
+#define ID_BITS 23 /* of ids where text is encoded */
+#define MAX_IDS (1u << ID_BITS)
 
 #define FLAG_RANK_IS_OUT_ID 1u
 #define FLAG_NFC 2u
@@ -323,6 +326,9 @@ static q25_nl_status readiness(const q25_nl_header *header)
             at++;
         }
         if (rule[at] == header->pre_name[at]) {
+            if (header->n_tokens >= MAX_IDS) {
+                return Q25_NL_TOO_MANY_TOKENS;
+            }
             return header->class_tables == Q25_NL_CLASS_TABLES_VERSION
                            && header->nfc_tables == Q25_NL_NFC_TABLES_VERSION
                        ? Q25_NL_OK
@@ -352,7 +358,8 @@ static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode
     encode->readiness = readiness(header);
 }
 
-Q25_NL_COLD q25_nl_status q25_nl_tokenizer_runtime_image_open(const void *image, size_t image_bytes,
+Q25_NL_COLD
+q25_nl_status q25_nl_tokenizer_runtime_image_open(const void *image, size_t image_bytes,
                                                   q25_nl_bundle_view *bundle,
                                                   q25_nl_encode_view *encode, q25_nl_image_info *info)
 {
@@ -671,10 +678,14 @@ static Q25_NL_COLD q25_nl_status verify_specials(verification *seen)
 {
     const q25_nl_bundle_view *bundle = &seen->bundle;
     const word *bitmap = (const word *)(const void *)seen->encode.special_first_bytes;
-    uint32_t firsts[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    uint32_t firsts[8];
     uint32_t row, id, n_added = 0;
     uint64_t last = 0;
     seen->fault.section = Q25_NL_SPECIAL_TOKEN_INDEX;
+    for (row = 0; row < 8; row++) {
+        firsts[row] = 0;
+        Q25_NL_PLAIN_LOOP();
+    }
     for (row = 0; row < seen->encode.n_specials; row++) {
         uint32_t byte, length;
         uint64_t order;
@@ -711,7 +722,8 @@ static Q25_NL_COLD q25_nl_status verify_specials(verification *seen)
     return Q25_NL_OK;
 }
 
-Q25_NL_COLD q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
+Q25_NL_COLD
+q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
                                                     q25_nl_fault *fault)
 {
     verification seen;
@@ -828,9 +840,22 @@ static Q25_NL_COLD size_t put_utf8(uint8_t *to, uint32_t code)
 
 /* ---- Character classes and the Qwen2 rule ------------------------------------------------------ */
 
-/* Classes of characters. Those from QUOTE on are of ASCII only, but for U+017F, an s to the contractions. MIXED
- * is no class: the first byte of a character says it where it does not tell. */
-enum { OTHER, LETTER, NUMBER, WHITE, LINE_END, BLANK, QUOTE, STMD, RV, E, L, MIXED };
+/* Classes of characters. Those from LINE_END on are of ASCII only, but for U+017F, which is an s to the
+ * contractions. MIXED is no class: the first byte of a character says so where it does not tell. */
+enum {
+    OTHER,
+    LETTER,
+    NUMBER,
+    WHITE,
+    LINE_END,
+    BLANK,
+    QUOTE,
+    LETTER_STMD, /* s, t, m or d, in either case */
+    LETTER_RV,
+    LETTER_E,
+    LETTER_L,
+    MIXED
+};
 
 static uint32_t class_of(uint32_t code)
 {
@@ -839,7 +864,7 @@ static uint32_t class_of(uint32_t code)
         return q25_nl_lead[code] & CLASS_MASK;
     }
     if (code >= Q25_NL_CLASS_LIMIT || code == 0x17F) {
-        return code == 0x17F ? STMD : OTHER;
+        return code == 0x17F ? LETTER_STMD : OTHER;
     }
     block = q25_nl_class_block[code >> Q25_NL_CLASS_BLOCK_BITS];
     low = code & ((1u << Q25_NL_CLASS_BLOCK_BITS) - 1);
@@ -888,22 +913,23 @@ enum {
     LINES_WHITES /* and more of it without one */
 };
 
+/* By state and class. The first row is that of the beginning, which no piece comes back to. */
 static const uint8_t next_state[][11] = {
-    /* OTHER     LETTER NUMBER WHITE         LINE_END     BLANK         QUOTE   STMD  RV         E     L */
-    {SIGN,        WORD, DONE, TAB,          LINES,       SPACE,        QUOTED, WORD, WORD,      WORD, WORD},
-    {END,         END,  END,  END,          END,         END,          END,    END,  END,       END,  END},
-    {END,         WORD, END,  END,          END,         END,          END,    WORD, WORD,      WORD, WORD},
-    {SIGNS,       WORD, END,  END,          SIGNS_LINES, END,          SIGNS,  WORD, WORD,      WORD, WORD},
-    {SIGNS,       WORD, END,  END,          SIGNS_LINES, END,          SIGNS,  DONE, QUOTED_RV, WORD, QUOTED_L},
-    {END,         WORD, END,  END,          END,         END,          END,    WORD, WORD,      DONE, WORD},
-    {END,         WORD, END,  END,          END,         END,          END,    WORD, WORD,      WORD, DONE},
-    {SIGNS,       END,  END,  END,          SIGNS_LINES, END,          SIGNS,  END,  END,       END,  END},
-    {END,         END,  END,  END,          SIGNS_LINES, END,          END,    END,  END,       END,  END},
-    {SIGNS,       WORD, END,  WHITES,       LINES,       WHITES,       SIGNS,  WORD, WORD,      WORD, WORD},
-    {END,         WORD, END,  WHITES,       LINES,       WHITES,       END,    WORD, WORD,      WORD, WORD},
-    {END,         END,  END,  WHITES,       LINES,       WHITES,       END,    END,  END,       END,  END},
-    {END,         END,  END,  LINES_WHITES, LINES,       LINES_WHITES, END,    END,  END,       END,  END},
-    {END,         END,  END,  LINES_WHITES, LINES,       LINES_WHITES, END,    END,  END,       END,  END},
+    /*OTHER  LETTER  NUMBER  WHITE         LINE_END     BLANK         QUOTE   STMD  RV         E     L */
+    {SIGN,  WORD,   DONE,   TAB,          LINES,       SPACE,        QUOTED, WORD, WORD,      WORD, WORD},
+    {END,   END,    END,    END,          END,         END,          END,    END,  END,       END,  END},
+    {END,   WORD,   END,    END,          END,         END,          END,    WORD, WORD,      WORD, WORD},
+    {SIGNS, WORD,   END,    END,          SIGNS_LINES, END,          SIGNS,  WORD, WORD,      WORD, WORD},
+    {SIGNS, WORD,   END,    END,          SIGNS_LINES, END,          SIGNS,  DONE, QUOTED_RV, WORD, QUOTED_L},
+    {END,   WORD,   END,    END,          END,         END,          END,    WORD, WORD,      DONE, WORD},
+    {END,   WORD,   END,    END,          END,         END,          END,    WORD, WORD,      WORD, DONE},
+    {SIGNS, END,    END,    END,          SIGNS_LINES, END,          SIGNS,  END,  END,       END,  END},
+    {END,   END,    END,    END,          SIGNS_LINES, END,          END,    END,  END,       END,  END},
+    {SIGNS, WORD,   END,    WHITES,       LINES,       WHITES,       SIGNS,  WORD, WORD,      WORD, WORD},
+    {END,   WORD,   END,    WHITES,       LINES,       WHITES,       END,    WORD, WORD,      WORD, WORD},
+    {END,   END,    END,    WHITES,       LINES,       WHITES,       END,    END,  END,       END,  END},
+    {END,   END,    END,    LINES_WHITES, LINES,       LINES_WHITES, END,    END,  END,       END,  END},
+    {END,   END,    END,    LINES_WHITES, LINES,       LINES_WHITES, END,    END,  END,       END,  END},
 };
 
 /* The end of the piece that begins at `at`. No character is looked at more than three times. */
@@ -1290,18 +1316,24 @@ static int begins_special(const job *work, uint32_t byte)
 /* Sets special_byte: with one first byte only, the search skips eight bytes at a time. */
 static Q25_NL_COLD void prepare_specials(job *work)
 {
-    uint32_t byte, count = 0;
-    for (byte = 0; byte < 256; byte++) {
-        if (begins_special(work, byte)) {
+    const word *bitmap = (const word *)(const void *)work->encode->special_first_bytes;
+    uint32_t at;
+    work->run_byte = NONE;
+    work->special_byte = NONE;
+    for (at = 0; at < BITMAP_BYTES / 4; at++) {
+        uint32_t bits = bitmap[at], byte = 32 * at;
+        if (bits != 0) {
+            if (work->special_byte != NONE || (bits & (bits - 1)) != 0) {
+                work->special_byte = NONE;
+                return;
+            }
+            while ((bits >>= 1) != 0) {
+                byte++;
+            }
             work->special_byte = byte;
-            count++;
         }
         Q25_NL_STEP();
     }
-    if (count != 1) {
-        work->special_byte = NONE;
-    }
-    work->run_byte = NONE;
 }
 
 /* Whether none of eight bytes, which begin on a multiple of 8, is this one. */
@@ -1370,7 +1402,7 @@ static Q25_NL_INLINE uint32_t look_up_merge(const q25_nl_encode_view *encode, ui
     const word *slot = encode->pair_slots + home;
     const word *end = slot + (encode->max_probe < n_slots ? encode->max_probe : n_slots);
     /* Four slots at a time, whether empty or not: a wrongly predicted branch costs more than a look at a
-     * slot. Only a row that agrees counts, so nothing is found behind an empty slot. */
+     * slot. What lies behind an empty slot has another home and is another pair. */
     for (; end - slot >= 4; slot += 4) {
         uint32_t found = 0;
         found = (slot[3] ^ hash) >> ROW_BITS == 0 ? slot[3] : found;
@@ -1382,7 +1414,7 @@ static Q25_NL_INLINE uint32_t look_up_merge(const q25_nl_encode_view *encode, ui
             if (is_merge_of(encode, (found & ROW_MASK) - 1, left, right)) {
                 return (found & ROW_MASK) - 1;
             }
-            break; /* two fingerprints alike, or a pair without a merge */
+            break; /* the fingerprint is that of another pair, before or instead of the one sought */
         }
         if (slot[0] == 0 || slot[1] == 0 || slot[2] == 0 || slot[3] == 0) {
             return NO_ROW;
@@ -1399,8 +1431,6 @@ static Q25_NL_INLINE uint32_t look_up_merge(const q25_nl_encode_view *encode, ui
 
 /* What look_up_merge found is kept: row, left, right in 18, 23 and 23 bits, each pair at the one place
  * that its hash gives. */
-#define ID_BITS 23
-#define MAX_IDS (1u << ID_BITS)
 #define RANK_SHIFT (2 * ID_BITS)
 #define UNRANKED ((uint64_t)NO_ROW << RANK_SHIFT)
 
@@ -1698,7 +1728,7 @@ static Q25_NL_INLINE q25_nl_status repeat_piece(job *work, const uint8_t *piece,
     return status;
 }
 
-/* Encodes text that needs no change: a part of the caller's, or a copy. Sets `stop` where it fails. */
+/* Encodes text that needs no change: a part of the caller's, or a copy. Notes the piece that fails. */
 static Q25_NL_HOT q25_nl_status encode_pieces(job *work, const uint8_t *text, size_t at, size_t end)
 {
     size_t longest = work->done->longest_piece;
@@ -1893,12 +1923,17 @@ static Q25_NL_COLD q25_nl_status encode_changed(job *work, size_t at, size_t end
     if (status != Q25_NL_OK) {
         return status;
     }
-    if (copied == NOWHERE) {
-        size_t enough = Q25_NL_SCRATCH_BYTES(end - at);
+    if (copied == NOWHERE) { /* reported in the end, with what the rest of the text needs */
+        size_t length, enough = Q25_NL_SCRATCH_BYTES(end - at);
+        uint32_t code;
         if (work->done->scratch_needed < enough) {
             work->done->scratch_needed = enough;
         }
-        return Q25_NL_OK; /* reported in the end, with what the rest of the text needs */
+        for (; at < end && status == Q25_NL_OK; at += length) {
+            status = take(work, at, end, &code, &length); /* invalid UTF-8 is reported all the same */
+            Q25_NL_STEP();
+        }
+        return status;
     }
     work->scratch_used = aligned(copied);
     status = encode_pieces(work, work->scratch, 0, copied);
@@ -1961,15 +1996,20 @@ static q25_nl_status encode_text(job *work)
     return work->n_ids > work->id_capacity ? Q25_NL_OUTPUT_TOO_SMALL : Q25_NL_OK;
 }
 
-Q25_NL_COLD size_t q25_nl_tokenizer_scratch_bytes(size_t text_bytes)
+Q25_NL_COLD
+size_t q25_nl_tokenizer_scratch_bytes(size_t text_bytes)
 {
     return Q25_NL_SCRATCH_BYTES(text_bytes);
 }
 
-Q25_NL_COLD q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(
-    const q25_nl_bundle_view *bundle, const q25_nl_encode_view *encode, const uint8_t *text,
-    size_t text_bytes, uint32_t flags, void *scratch, size_t scratch_bytes, uint32_t *ids,
-    size_t id_capacity, q25_nl_encode_statistics *statistics)
+Q25_NL_COLD
+q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(const q25_nl_bundle_view *bundle,
+                                                         const q25_nl_encode_view *encode,
+                                                         const uint8_t *text, size_t text_bytes,
+                                                         uint32_t flags, void *scratch,
+                                                         size_t scratch_bytes, uint32_t *ids,
+                                                         size_t id_capacity,
+                                                         q25_nl_encode_statistics *statistics)
 {
     job work;
     q25_nl_encode_statistics ignored;
@@ -1997,10 +2037,13 @@ Q25_NL_COLD q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(
     work.ids = ids;
     work.id_capacity = id_capacity;
     work.n_ids = 0;
-    work.scratch = (uint8_t *)scratch + (aligned((uintptr_t)scratch) - (uintptr_t)scratch);
-    /* As if the caller's scratch began at the worst place, so that what is needed is the same anywhere. */
-    work.scratch_bytes =
-        scratch_bytes < SCRATCH_ALIGN ? 0 : (scratch_bytes - (SCRATCH_ALIGN - 1)) & ~(size_t)(SCRATCH_ALIGN - 1);
+    work.scratch = (uint8_t *)(void *)work.small_cache; /* of which nothing is used */
+    work.scratch_bytes = 0;
+    if (scratch_bytes >= SCRATCH_ALIGN) {
+        /* As if it began at the worst place, so that what is needed is the same anywhere. */
+        work.scratch = (uint8_t *)scratch + (aligned((uintptr_t)scratch) - (uintptr_t)scratch);
+        work.scratch_bytes = (scratch_bytes - (SCRATCH_ALIGN - 1)) & ~(size_t)(SCRATCH_ALIGN - 1);
+    }
     work.scratch_used = 0;
     prepare_cache(&work);
     prepare_specials(&work);
@@ -2013,7 +2056,8 @@ Q25_NL_COLD q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(
 
 /* ---- Detokenizing ------------------------------------------------------------------------------ */
 
-Q25_NL_COLD int q25_nl_tokenizer_is_end_id(const q25_nl_bundle_view *bundle, uint32_t id)
+Q25_NL_COLD
+int q25_nl_tokenizer_is_end_id(const q25_nl_bundle_view *bundle, uint32_t id)
 {
     uint32_t at;
     for (at = 0; at < Q25_NL_MAX_END_IDS; at++) {
@@ -2045,16 +2089,16 @@ static q25_nl_status shown_text(const q25_nl_bundle_view *bundle, uint32_t id, u
     return Q25_NL_OK;
 }
 
-Q25_NL_COLD q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundle,
-                                                 const uint32_t *ids, size_t n_ids, uint32_t flags,
-                                                 uint8_t *text, size_t text_capacity,
+Q25_NL_COLD
+q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundle, const uint32_t *ids,
+                                                 size_t n_ids, uint32_t flags, uint8_t *text,
+                                                 size_t text_capacity,
                                                  q25_nl_detokenize_statistics *statistics)
 {
     q25_nl_status status = Q25_NL_OK;
     size_t at, n_bytes = 0;
     if (bundle == NULL || (ids == NULL && n_ids != 0) || (text == NULL && text_capacity != 0)
         || flags > (Q25_NL_SKIP_CONTROL | Q25_NL_STOP_AT_END)) {
-        at = 0;
         status = Q25_NL_BAD_ARGUMENT;
         n_ids = 0;
     }
@@ -2082,10 +2126,10 @@ Q25_NL_COLD q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle
     return n_bytes > text_capacity ? Q25_NL_OUTPUT_TOO_SMALL : status;
 }
 
-Q25_NL_COLD q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *bundle,
-                                                     q25_nl_text_stream *stream, uint32_t id,
-                                                     uint32_t flags, uint8_t *text,
-                                                     size_t text_capacity, size_t *n_bytes)
+Q25_NL_COLD
+q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *bundle, q25_nl_text_stream *stream,
+                                         uint32_t id, uint32_t flags, uint8_t *text,
+                                         size_t text_capacity, size_t *n_bytes)
 {
     const uint8_t *bytes = NULL;
     uint32_t length, at, place;
@@ -2124,7 +2168,8 @@ Q25_NL_COLD q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *b
     return Q25_NL_OK;
 }
 
-Q25_NL_COLD q25_nl_status q25_nl_tokenizer_stream_finish(q25_nl_text_stream *stream, uint8_t *text,
+Q25_NL_COLD
+q25_nl_status q25_nl_tokenizer_stream_finish(q25_nl_text_stream *stream, uint8_t *text,
                                              size_t text_capacity, size_t *n_bytes)
 {
     uint32_t at;
@@ -2145,7 +2190,8 @@ Q25_NL_COLD q25_nl_status q25_nl_tokenizer_stream_finish(q25_nl_text_stream *str
 
 /* ---- Without an image -------------------------------------------------------------------------- */
 
-Q25_NL_COLD q25_nl_status q25_tokenize_utf8_bytes(const char *text, uint32_t *ids, size_t id_capacity,
+Q25_NL_COLD
+q25_nl_status q25_tokenize_utf8_bytes(const char *text, uint32_t *ids, size_t id_capacity,
                                       size_t *n_ids)
 {
     size_t at;
@@ -2161,7 +2207,8 @@ Q25_NL_COLD q25_nl_status q25_tokenize_utf8_bytes(const char *text, uint32_t *id
     return at > id_capacity ? Q25_NL_OUTPUT_TOO_SMALL : Q25_NL_OK;
 }
 
-Q25_NL_COLD q25_nl_status q25_detokenize_utf8_bytes(const uint32_t *ids, size_t n_ids, char *text,
+Q25_NL_COLD
+q25_nl_status q25_detokenize_utf8_bytes(const uint32_t *ids, size_t n_ids, char *text,
                                         size_t text_capacity, size_t *n_bytes)
 {
     size_t at;
@@ -2191,36 +2238,40 @@ Q25_NL_COLD q25_nl_status q25_detokenize_utf8_bytes(const uint32_t *ids, size_t 
 
 /* ---- Names of status codes --------------------------------------------------------------------- */
 
-Q25_NL_COLD const char *q25_nl_status_name(q25_nl_status status)
+Q25_NL_COLD
+const char *q25_nl_status_name(q25_nl_status status)
 {
     /* In the order of their values, which are those of three runs. */
     static const char names[] =
         "OK\0" "BAD_ARGUMENT\0" "TEXT_TOO_LONG\0" "INVALID_UTF8\0" "SCRATCH_TOO_SMALL\0"
-        "OUTPUT_TOO_SMALL\0" "UNKNOWN_PRETOKENIZER\0" "OTHER_UNICODE_TABLES\0" "BYTE_WITHOUT_TOKEN\0"
-        "UNKNOWN_ID\0" "NOT_A_BYTE_TOKEN\0" "NUL_BYTE\0" "IMAGE_DAMAGED\0" "IMAGE_MISALIGNED\0"
-        "IMAGE_TOO_SMALL\0" "BAD_MAGIC\0" "BAD_MAJOR_VERSION\0" "BAD_HEADER_BYTES\0" "BAD_TOTAL_BYTES\0"
-        "BAD_SECTION_COUNT\0" "BAD_DIRECTORY_SIZE\0" "BAD_HEADER_CRC\0" "BAD_PROFILE\0" "BAD_FLAGS\0"
-        "BAD_SECTION_ALIGN\0" "BAD_TOTAL_ALIGN\0" "BAD_N_TOKENS\0" "BAD_N_BASE\0" "BAD_N_ADDED\0"
-        "BAD_N_MERGES\0" "BAD_MAX_TOKEN_BYTES\0" "BAD_MAX_PROBE\0" "BAD_HASH_SEED\0" "BAD_PRE_NAME\0"
-        "BAD_BOS_ID\0" "BAD_EOS_ID\0" "BAD_PAD_ID\0" "BAD_N_END_IDS\0" "BAD_END_ID\0"
-        "BAD_FIRST_PAD_ID\0" "BAD_HEADER_RESERVED\0" "BAD_ENTRY_FLAGS\0" "BAD_ENTRY_RESERVED\0"
-        "BAD_SECTION_OFFSET\0" "BAD_SECTION_LENGTH\0" "UNKNOWN_SECTION\0" "REPEATED_SECTION\0"
-        "BAD_RECORD_BYTES\0" "BAD_RECORD_COUNT\0" "MISSING_SECTION\0" "BAD_IMAGE_END\0" "BAD_PADDING\0"
-        "BAD_SECTION_CRC\0" "BAD_TOKEN_OFFSET\0" "BAD_TOKEN_TYPE\0" "BAD_TOKEN_BYTES\0" "WRONG_N_BASE\0"
-        "WRONG_MAX_TOKEN_BYTES\0" "NORMAL_PAD\0" "BAD_MERGE_RANK\0" "BAD_MERGE_ID\0" "BAD_MERGE_BYTES\0"
-        "WRONG_RANK_FLAG\0" "BAD_BYTE_TOKEN\0" "BAD_PAIR_SLOTS\0" "BAD_PAIR_SLOT\0" "REPEATED_PAIR\0"
-        "MISSING_PAIR\0" "WRONG_MAX_PROBE\0" "BAD_SPECIAL_ID\0" "BAD_SPECIAL_ORDER\0"
-        "MISSING_SPECIAL\0" "BAD_SPECIAL_BITMAP\0";
+        "OUTPUT_TOO_SMALL\0" "UNKNOWN_PRETOKENIZER\0" "OTHER_UNICODE_TABLES\0"
+        "BYTE_WITHOUT_TOKEN\0" "UNKNOWN_ID\0" "NOT_A_BYTE_TOKEN\0" "NUL_BYTE\0" "IMAGE_DAMAGED\0"
+        "TOO_MANY_TOKENS\0"
+        "IMAGE_MISALIGNED\0" "IMAGE_TOO_SMALL\0" "BAD_MAGIC\0" "BAD_MAJOR_VERSION\0"
+        "BAD_HEADER_BYTES\0" "BAD_TOTAL_BYTES\0" "BAD_SECTION_COUNT\0" "BAD_DIRECTORY_SIZE\0"
+        "BAD_HEADER_CRC\0" "BAD_PROFILE\0" "BAD_FLAGS\0" "BAD_SECTION_ALIGN\0" "BAD_TOTAL_ALIGN\0"
+        "BAD_N_TOKENS\0" "BAD_N_BASE\0" "BAD_N_ADDED\0" "BAD_N_MERGES\0" "BAD_MAX_TOKEN_BYTES\0"
+        "BAD_MAX_PROBE\0" "BAD_HASH_SEED\0" "BAD_PRE_NAME\0" "BAD_BOS_ID\0" "BAD_EOS_ID\0"
+        "BAD_PAD_ID\0" "BAD_N_END_IDS\0" "BAD_END_ID\0" "BAD_FIRST_PAD_ID\0" "BAD_HEADER_RESERVED\0"
+        "BAD_ENTRY_FLAGS\0" "BAD_ENTRY_RESERVED\0" "BAD_SECTION_OFFSET\0" "BAD_SECTION_LENGTH\0"
+        "UNKNOWN_SECTION\0" "REPEATED_SECTION\0" "BAD_RECORD_BYTES\0" "BAD_RECORD_COUNT\0"
+        "MISSING_SECTION\0" "BAD_IMAGE_END\0"
+        "BAD_PADDING\0" "BAD_SECTION_CRC\0" "BAD_TOKEN_OFFSET\0" "BAD_TOKEN_TYPE\0"
+        "BAD_TOKEN_BYTES\0" "WRONG_N_BASE\0" "WRONG_MAX_TOKEN_BYTES\0" "NORMAL_PAD\0"
+        "BAD_MERGE_RANK\0" "BAD_MERGE_ID\0" "BAD_MERGE_BYTES\0" "WRONG_RANK_FLAG\0"
+        "BAD_BYTE_TOKEN\0" "BAD_PAIR_SLOTS\0" "BAD_PAIR_SLOT\0" "REPEATED_PAIR\0" "MISSING_PAIR\0"
+        "WRONG_MAX_PROBE\0" "BAD_SPECIAL_ID\0" "BAD_SPECIAL_ORDER\0" "MISSING_SPECIAL\0"
+        "BAD_SPECIAL_BITMAP\0";
     uint32_t value = (uint32_t)status;
     const char *name = names;
     uint32_t skip;
-    if (value <= Q25_NL_IMAGE_DAMAGED) {
+    if (value <= Q25_NL_TOO_MANY_TOKENS) {
         skip = value;
     } else if (value - Q25_NL_IMAGE_MISALIGNED <= Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED) {
-        skip = value - Q25_NL_IMAGE_MISALIGNED + Q25_NL_IMAGE_DAMAGED + 1;
+        skip = value - Q25_NL_IMAGE_MISALIGNED + Q25_NL_TOO_MANY_TOKENS + 1;
     } else if (value - Q25_NL_BAD_PADDING <= Q25_NL_BAD_SPECIAL_BITMAP - Q25_NL_BAD_PADDING) {
         skip = value - Q25_NL_BAD_PADDING + Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED
-               + Q25_NL_IMAGE_DAMAGED + 2;
+               + Q25_NL_TOO_MANY_TOKENS + 2;
     } else {
         return "UNKNOWN_STATUS";
     }

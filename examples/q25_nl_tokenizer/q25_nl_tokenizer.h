@@ -37,6 +37,7 @@ typedef enum q25_nl_status {
     Q25_NL_NOT_A_BYTE_TOKEN = 10,     /* an id that stands for no single byte */
     Q25_NL_NUL_BYTE = 11,             /* an id that stands for NUL, which a C string cannot hold */
     Q25_NL_IMAGE_DAMAGED = 12,        /* sections contradict each other: verify the image */
+    Q25_NL_TOO_MANY_TOKENS = 13,      /* 2^23 or more: the image can be opened and detokenized only */
 
     /* Of opening an image. */
     Q25_NL_IMAGE_MISALIGNED = 32,     /* its address is no multiple of Q25_NL_IMAGE_ALIGN */
@@ -241,7 +242,7 @@ q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t im
  * (words, runs of signs or blanks) of up to 48 bytes, and 10 bytes for each byte of the longest one.
  * Up to Q25_NL_CACHE_BYTES more are used where they are there, for speed only. */
 #define Q25_NL_CACHE_BYTES 65536u
-#define Q25_NL_SCRATCH_BYTES(n) ((size_t)31 * (size_t)(n) + 1024u)
+#define Q25_NL_SCRATCH_BYTES(n) ((size_t)29 * (size_t)(n) + 512u)
 
 /* The same as a function. */
 size_t q25_nl_tokenizer_scratch_bytes(size_t text_bytes);
@@ -261,8 +262,9 @@ typedef struct q25_nl_encode_statistics {
  * OUTPUT_TOO_SMALL: n_ids is exactly what is needed; `ids` holds the first ones.
  * SCRATCH_TOO_SMALL: with scratch_needed bytes this text succeeds (perhaps with fewer); n_ids is 0.
  * Any other: the text or the image is at fault, n_ids is 0. What `ids` holds is then unspecified.
- * Too little scratch is reported before too little output. `ids` and `scratch` may be NULL where
- * their capacity is 0, `statistics` always. Nothing beyond a capacity is touched. */
+ * INVALID_UTF8 is reported whatever is too small, too little scratch before too little output.
+ * `ids` and `scratch` may be NULL where their capacity is 0, `statistics` always. Nothing beyond a
+ * capacity is touched. */
 q25_nl_status q25_nl_tokenizer_bundle_encode_bpe_bounded(
     const q25_nl_bundle_view *bundle, const q25_nl_encode_view *encode, const uint8_t *text,
     size_t text_bytes, uint32_t flags, void *scratch, size_t scratch_bytes, uint32_t *ids,

@@ -33,6 +33,7 @@ static size_t image_bytes;
 static q25_nl_bundle_view bundle;
 static q25_nl_encode_view encode;
 static q25_nl_image_info info;
+static int is_open;
 
 static void fail(const char *what)
 {
@@ -111,10 +112,13 @@ static void set_image(void)
 {
     size_t skew = get();
     buffer read = make_read(get(), skew);
+    q25_nl_status status;
     free(image);
     image = read.block;
     image_bytes = read.length;
-    put(q25_nl_tokenizer_runtime_image_open(read.bytes, read.length, &bundle, &encode, &info));
+    status = q25_nl_tokenizer_runtime_image_open(read.bytes, read.length, &bundle, &encode, &info);
+    is_open = status == Q25_NL_OK;
+    put(status);
 }
 
 static void run_encode(void)
@@ -270,8 +274,12 @@ int main(int argc, char **argv)
             != Q25_NL_OK) {
             fail("cannot open the image");
         }
+        is_open = 1;
     }
     while (fread(&command, 4, 1, stdin) == 1) {
+        if (!is_open && (command == ENCODE || command == DETOKENIZE || command == STREAM || command == INFO)) {
+            fail("no image is open");
+        }
         switch (command) {
         case SET_IMAGE:
             set_image();

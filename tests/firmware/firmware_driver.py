@@ -5,11 +5,14 @@ Requests and answers are runs of little-endian u32; bytes are preceded by their 
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
 from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from firmware_build import HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +30,19 @@ if TYPE_CHECKING:
     SCRATCH,
     NAME,
 ) = range(1, 11)
+
+STATUS = {
+    name: int(value)
+    for name, value in re.findall(
+        r"^    Q25_NL_(\w+) = (\d+)", HEADER.read_text(encoding="ascii"), re.MULTILINE
+    )
+    if not name.startswith(
+        ("TOKEN_", "MERGE_TABLE", "MERGE_PAIR", "BYTE_TOKEN_MAP", "SPECIAL_TOKEN", "SECTION_")
+    )
+}
+"""The library's status codes by name, as the header has them."""
+
+OK = STATUS["OK"]
 
 ENOUGH = 0xFFFFFFFF
 """As a capacity: what is always enough."""
@@ -82,7 +98,7 @@ class Converted(NamedTuple):
 
 @dataclass
 class Requests:
-    """Builds requests, then runs them all: `requests.run(driver)` gives the answers in order."""
+    """Builds requests for a driver, which answers them in order."""
 
     parts: list[bytes] = field(default_factory=list)
     kinds: list[tuple[int, int]] = field(default_factory=list)
@@ -132,12 +148,33 @@ class Requests:
     def name(self, status: int) -> None:
         self._add(NAME, status)
 
-    def run(self, command: Sequence[str | Path], image: Path | None = None) -> list:
-        """Run the driver, which is `command`; raise where it fails (sanitizers make it fail)."""
-        whole = [*command, image] if image else [*command]
-        done = subprocess.run(whole, input=b"".join(self.parts), capture_output=True, check=False)
+
+class Driver:
+    """A build of the driver, with the image it begins with.
+
+    Args:
+        command: the program, behind an emulator or not.
+        image: file of an image; None: requests set one.
+
+    """
+
+    def __init__(self, command: Sequence[str | Path], image: Path | None = None) -> None:
+        self._command = [*command, image] if image else [*command]
+
+    def run(self, requests: Requests) -> list:
+        """Run requests and return their answers; a sanitizer's complaint fails the test."""
+        done = subprocess.run(self._command, input=b"".join(requests.parts), capture_output=True, check=False)
         assert done.returncode == 0, done.stderr.decode(errors="replace")[-4000:]
-        return list(_Answers(done.stdout).all(self.kinds))
+        return list(_Answers(done.stdout).all(requests.kinds))
+
+    def encode_all(self, texts: Iterable[str | bytes], flags: int = 2) -> list[list[int]]:
+        """Encode texts, which must succeed, and return their ids."""
+        requests = Requests()
+        for text in texts:
+            requests.encode(text, flags)
+        answers = self.run(requests)
+        assert all(answer.status == OK and answer.intact for answer in answers)
+        return [answer.ids for answer in answers]
 
 
 class _Answers:

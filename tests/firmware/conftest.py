@@ -1,0 +1,66 @@
+"""Fixtures of the C library's tests: builds of the driver, and real images to run it on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+sys.path += [str(TESTS / "bpe"), str(TESTS / "q25tokrt")]  # the reference, texts; changed images
+
+from bpe_oracle import Oracle  # noqa: E402
+from bpe_vocabulary import base_vocabulary, qwen_tables  # noqa: E402
+from firmware_build import Workshop, driver_commands  # noqa: E402
+from firmware_driver import Driver  # noqa: E402
+from small_vocabulary import SmallVocabulary  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory) -> Workshop:
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    (folder / "firmware").mkdir(exist_ok=True)
+    return Workshop(folder / "firmware")
+
+
+@pytest.fixture(scope="session")
+def driver(workshop):
+    """Make a driver of a kind: `driver("gcc")`."""
+    return lambda kind="gcc", image=None: Driver(driver_commands(workshop, kind), image)
+
+
+@pytest.fixture(scope="session")
+def qwen_base():
+    return base_vocabulary()
+
+
+@pytest.fixture(scope="session")
+def qwen3(qwen_base):
+    return qwen_tables(*qwen_base, "qwen3")
+
+
+@pytest.fixture(scope="session")
+def oracles(qwen3):
+    """The reference for Qwen3, by the setting of special tokens."""
+    return {specials: Oracle(qwen3, specials) for specials in ("all", "user", "none")}
+
+
+@pytest.fixture(scope="session")
+def qwen3_image(qwen_base, qwen3, tmp_path_factory) -> Path:
+    vocabulary = SmallVocabulary(qwen3.tokens, qwen_base[1], qwen3.first_pad_id)
+    path = tmp_path_factory.mktemp("image") / "qwen3.img"
+    path.write_bytes(vocabulary.image(eos_id=151645, end_ids=(151645, 151643)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def qwen25_raw_image(qwen_base, tmp_path_factory) -> Path:
+    """Qwen2.5 without NFC, as llama.cpp encodes."""
+    tables = qwen_tables(*qwen_base, "qwen2.5")
+    vocabulary = SmallVocabulary(tables.tokens, qwen_base[1], tables.first_pad_id)
+    path = tmp_path_factory.mktemp("image") / "qwen25.img"
+    path.write_bytes(vocabulary.image(nfc=False))
+    return path

@@ -1,0 +1,96 @@
+"""libFuzzer on the C library for a while: `PIPELINE_FUZZ_SECONDS` seconds in all, 20 if it is not set."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from bpe_texts import nasty_texts, real_texts
+from firmware_build import HERE, SANITIZERS, SOURCE, miss, need, run
+from small_vocabulary import CONTROL, UNKNOWN, USER_DEFINED, grown
+
+SECONDS = int(os.environ.get("PIPELINE_FUZZ_SECONDS", "20"))
+
+ADDED = [
+    ("<s>", CONTROL),
+    ("<u>", USER_DEFINED),
+    ("<sx>", UNKNOWN),
+    ("\ufffdx", CONTROL),
+    ("\u0111", USER_DEFINED),
+]
+MERGES = ("a|b", "ab|c", "c|a", " |a", "a|a", "aa|aa", "1|1", "ab|ab", "'|s")
+
+
+def images():
+    few = b"abcdesx<>u '1\n\xc4\x91\xef\xbf\xbd\xcc\x81"
+    yield grown(*MERGES[:3], added=ADDED[:3], byte_values=few).image(end_ids=(3,))
+    yield grown(*MERGES, added=ADDED, pads=2).image(end_ids=(3,))
+    yield grown("a|b", byte_values=b"ab").image(nfc=False, align=512)
+    yield grown(byte_values=b"abc", added=[("abc", CONTROL), ("ab", USER_DEFINED)]).image(
+        pre_name="deepseek-r1-qwen"
+    )
+
+
+def image_seeds():
+    chance = random.Random(131)
+    for image in images():
+        for text in ("", "abc ab's <s> e\u0301\u0316 \u0958 <u>aa", "a" * 60, "\u1100\u1161\u0344\n\u0301"):
+            data = text.encode()
+            choices = bytes(
+                [7, len(data), 0, 16, 100, 40, chance.choice([0, 1, 2, 6]), 3, *chance.randbytes(8)]
+            )
+            yield choices + data + image
+
+
+def text_seeds():
+    chance = random.Random(132)
+    for text in [*nasty_texts(300, seed=133, longest=60), *(part[:300] for part in real_texts().values())]:
+        yield chance.randbytes(8) + text.encode()
+
+
+def fuzz(program, folder: Path, seeds, seconds, length, **environment):
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for number, seed in enumerate(seeds):
+        (corpus / f"{number:04}").write_bytes(seed)
+    command = [
+        program, corpus, f"-max_total_time={seconds}", f"-max_len={length}", "-timeout=20", "-rss_limit_mb=1500",
+        f"-artifact_prefix={folder}/", "-print_final_stats=1", "-verbosity=0",
+    ]  # fmt: skip
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr.decode(errors="replace")[-6000:]
+    runs = [
+        line
+        for line in done.stderr.decode(errors="replace").splitlines()
+        if "number_of_executed_units" in line
+    ]
+    assert int(runs[0].split()[-1]) > 1_000
+
+
+@pytest.fixture
+def fuzzer(workshop):
+    """Build a target by the name of its source."""
+    resources = Path(run(need("clang"), "--print-resource-dir").strip())
+    if not list(resources.glob("lib/*/libclang_rt.fuzzer*.a")):
+        miss("no libFuzzer for clang on this machine: install libclang-rt-14-dev (of clang's own version)")
+    flags = ("-O1", "-g", "-fsanitize=fuzzer", *SANITIZERS)
+    return lambda name: workshop.program("clang", *flags, sources=(HERE / name, SOURCE))
+
+
+def test_hostile_images(fuzzer, tmp_path):
+    fuzz(fuzzer("fuzz_image.c"), tmp_path, image_seeds(), SECONDS - SECONDS // 2, 8192)
+
+
+def test_hostile_text(fuzzer, tmp_path):
+    image = tmp_path / "image"
+    image.write_bytes(list(images())[1])
+    fuzz(fuzzer("fuzz_text.c"), tmp_path, text_seeds(), SECONDS // 2, 2048, Q25_FUZZ_IMAGE=str(image))
