@@ -18,28 +18,35 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """A model, opened.
+    """A model; its file is opened when it is first asked for.
 
     Attributes:
         source: where it came from, and its digest.
-        gguf: the file, mapped.
-
-    Raises:
-        ModelError: the file is no GGUF that this tool reads.
 
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
+
+    @cached_property
+    def gguf(self) -> GgufFile:
+        """The file, mapped.
+
+        Raises:
+            ModelError: it is no GGUF that this tool reads.
+
+        """
         try:
-            self.gguf = GgufFile.open(source.path)
+            return GgufFile.open(self.source.path)
         except FormatError as error:
             raise ModelError(str(error)) from error
 
     def close(self) -> None:
         """Give the file back."""
         self.__dict__.pop("vocabulary", None)
-        self.gguf.close()
+        opened = self.__dict__.pop("gguf", None)
+        if opened is not None:
+            opened.close()
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

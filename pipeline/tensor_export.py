@@ -10,6 +10,7 @@ from formats.errors import shown
 from pipeline.errors import ModelError
 from pipeline.hashing import OverlappedSha256, TwoBuffers
 from pipeline.safe_names import safe_names
+from pipeline.tensor_names import EMBEDDING, OUTPUT
 from pipeline.text_output import json_document
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 MANIFEST = "tensor_payload_export_manifest.json"
 CHUNK = 1 << 20
-EMBEDDING, OUTPUT = "token_embd.weight", "output.weight"
 
 
 def export_tensors(job: Job) -> None:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import construct
 
 from formats.layout.fields import Field, Record, fixed_size
+from formats.layout.numbers import number_kind
 from formats.layout.parts import Blob, Choice, Counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_KINDS = {"b": "i", "h": "i", "l": "i", "i": "i", "q": "i", "f": "f", "d": "f"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def type_words(layout: construct.Construct) -> str:
     if isinstance(layout, Choice):
         return f"by {layout.type_field}"
     if isinstance(layout, construct.FormatField):
-        return f"{_KINDS.get(layout.fmtstr[-1], 'u')}{layout.length * 8}"
+        return f"{number_kind(layout)}{layout.length * 8}"
     raise TypeError(f"{layout!r} has no name")
 
 

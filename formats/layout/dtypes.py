@@ -7,7 +7,7 @@ from typing import Any
 import construct
 import numpy as np
 
-_KINDS = {"b": "i", "h": "i", "l": "i", "i": "i", "q": "i", "f": "f", "d": "f"}
+from formats.layout.numbers import number_kind
 
 
 def dtype_of(layout: construct.Construct) -> np.dtype[Any]:
@@ -33,8 +33,7 @@ def dtype_of(layout: construct.Construct) -> np.dtype[Any]:
             }
         )
     if isinstance(layout, construct.FormatField):
-        letter = layout.fmtstr[-1]
-        return np.dtype(f"<{_KINDS.get(letter, 'u')}{layout.length}")
+        return np.dtype(f"<{number_kind(layout)}{layout.length}")
     if isinstance(layout, construct.Array) and isinstance(layout.count, int):
         return np.dtype((dtype_of(layout.subcon), (layout.count,)))
     if isinstance(layout, construct.Bytes) and isinstance(layout.length, int):

@@ -162,10 +162,14 @@ def _facts_fields(facts: ImageFacts) -> dict[str, Any]:
     name = facts.pre_name.encode("utf-8", "backslashreplace")
     if len(name) >= PRE_NAME_BYTES or not all(0x21 <= byte < 0x7F for byte in name):
         raise Place("", "pre_name", HEADER.offset_of("pre_name")).error(
-            f"printable ASCII of at most {PRE_NAME_BYTES - 1} bytes", shown(facts.pre_name)
+            f"a pre-tokenizer's name of at most {PRE_NAME_BYTES - 1} printable ASCII characters",
+            shown(facts.pre_name),
+            "state model.pre in the manifest if the rule is a known one",
         )
     if len(facts.end_ids) > MAX_END_IDS:
-        raise FormatError(f"at most {MAX_END_IDS} end ids", str(len(facts.end_ids)), path="end_ids")
+        raise Place("", "end_ids", HEADER.offset_of("end_ids")).error(
+            f"at most {MAX_END_IDS} end ids", str(len(facts.end_ids)), "an image has no room for more"
+        )
     ids = {"bos_id": facts.bos_id, "eos_id": facts.eos_id, "pad_id": facts.pad_id}
     return {
         "pre_name": name.ljust(PRE_NAME_BYTES, b"\0"),

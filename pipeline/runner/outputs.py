@@ -205,6 +205,7 @@ class OutputFolder:
         if self.known.changed:
             temporary = self._work / f"{_KNOWN}.new"
             temporary.write_bytes(self.known.document())
+            bring_to_disk(temporary)
             temporary.replace(self._work / _KNOWN)
             self.known.changed = False
 

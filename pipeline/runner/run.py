@@ -130,6 +130,7 @@ class _Run:
         self._model: Model | None = None
         self._reports: list[StepReport] = []
         self._failure: PipelineError | None = None
+        self._order: tuple[str, ...] = ()
         self.steps: dict[str, StepRecord] = {}
         self.unsettled: dict[str, str] = {}
 
@@ -142,7 +143,7 @@ class _Run:
             if node.name in selection.wanted:
                 self._visit(node)
             elif node.name in selection.needed:
-                self._require_fresh(node)
+                self._require_fresh(node, graph, selection)
         record = self._record()
         if not self._options.dry_run:
             write_record(self._folder, record, replace_strangers=self._options.force)
@@ -190,19 +191,29 @@ class _Run:
             return StepReport(node.name, State.WOULD_RUN, reasons)
         return self._make(node, inputs, reasons)
 
-    def _require_fresh(self, node: Node) -> None:
+    def _require_fresh(self, node: Node, graph: Graph, selection: Selection) -> None:
         """Refuse to build on a step that is not part of this run and out of date.
 
         Raises:
-            UsageError: with the reason.
+            UsageError: naming it, and every other such step.
 
         """
-        reasons = reasons_to_run(node, self._inputs(node), self.steps.get(node.name), self._folder)
-        if reasons:
-            raise UsageError(
-                f"step {node.name}, whose artifacts this run reads, is out of date: {reasons[0]}; run it too "
-                f"(--from {node.name})"
-            )
+        if not self._reasons(node):
+            return
+        others = [graph.nodes[name] for name in graph.nodes if name in selection.needed - selection.wanted]
+        stale = {other.name: self._reasons(other) for other in others}
+        listed = ", ".join(f"{name} ({reasons[0]})" for name, reasons in stale.items() if reasons)
+        again = [name for name in graph.nodes if name in selection.wanted or stale.get(name)]
+        raise UsageError(
+            f"this run reads from steps that are out of date: {listed}; run them too: "
+            + " ".join(f"--only {name}" for name in again)
+        )
+
+    def _reasons(self, node: Node) -> list[str]:
+        """Say why a step would have to run; what it reads may not be there either."""
+        if any(provider not in self.steps for provider in node.providers.values()):
+            return ["what it reads is not made yet"]
+        return reasons_to_run(node, self._inputs(node), self.steps.get(node.name), self._folder)
 
     def _make(self, node: Node, inputs: Mapping[str, str], reasons: Sequence[str]) -> StepReport:
         """Run a step, and commit its artifacts once all of them are whole."""

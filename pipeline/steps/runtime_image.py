@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from formats.errors import shown
 from pipeline.manifest.integers import Size
 from pipeline.manifest.parameters import Parameter
 from pipeline.steps.step import MODEL, MODEL_KIND, Artifact, Step
@@ -64,8 +65,12 @@ class RuntimeImage(Step):
         pre = facts["pre_tokenizer"]
         if not pre["served"]:
             job.warn(
-                f"pre-tokenizer {pre['name']!r}: its rule is not served, so no encoder here will use this image; "
-                "state model.pre in the manifest if the rule is qwen2's"
+                (
+                    f"pre-tokenizer {shown(pre['name'])}: its rule is not served"
+                    if pre["name"]
+                    else "the model names no pre-tokenizer"
+                )
+                + ", so no encoder here will use this image; state model.pre in the manifest if the rule is qwen2's"
             )
         header = opened.header
         job.say(

@@ -58,5 +58,5 @@ class Tokenizer(Step):
             f"{counts['base']:,} base + {counts['added']} added + {counts['padded']} padded tokens"
             + (f", {counts['embedding_rows']:,} embedding rows" if counts["embedding_rows"] else "")
             + f"; {counts['merges']:,} merges; end ids "
-            + ", ".join(str(entry["id"]) for entry in collected.document["end_ids"])
+            + (", ".join(str(entry["id"]) for entry in collected.document["end_ids"]) or "none")
         )

@@ -14,6 +14,7 @@ from pipeline.runner.record import FILE_NAME, BuildRecord, read_record
 from pipeline.sources.digests import hash_file
 from pipeline.sources.errors import path_words
 from pipeline.sources.files import require_file, stat_or_none
+from pipeline.steps.step import MODEL
 from pipeline.verification.layouts import check_for, known_names
 
 if TYPE_CHECKING:
@@ -46,9 +47,10 @@ def verify_folder(root: Path) -> Verdict:
         CheckFailed: the folder has no build record that can be read.
 
     """
-    artifacts = list(_record(root).artifacts())
+    record = _record(root)
+    artifacts = list(record.artifacts())
     changed = [_change(root, artifact) for artifact in artifacts]
-    faults = []
+    faults = _record_faults(root / FILE_NAME, record)
     for artifact, change in zip(artifacts, changed, strict=True):
         path = root / artifact.name
         if change is not None:
@@ -85,6 +87,21 @@ def verify_file(path: Path) -> Verdict:
     return Verdict((path.name,), () if fault is None else (fault,))
 
 
+def _record_faults(path: Path, record: BuildRecord) -> list[str]:
+    """Hold what the record says of its steps' inputs against its source and its artifacts."""
+    gguf = record.source.get("gguf")
+    source = gguf.get("sha256") if isinstance(gguf, dict) else gguf
+    known = {MODEL: f"sha256:{source}"}
+    known |= {artifact.name: f"sha256:{artifact.sha256}" for artifact in record.artifacts()}
+    return [
+        f"{path_words(path)}: steps.{step.step}.inputs: {name}: expected {shown(known[name])}, found {shown(digest)}; "
+        "run the manifest again"
+        for step in record.steps.values()
+        for name, digest in step.inputs.items()
+        if name in known and digest != known[name]
+    ]
+
+
 def _record(root: Path) -> BuildRecord:
     path = root / FILE_NAME
     try:
@@ -104,9 +121,12 @@ def _record(root: Path) -> BuildRecord:
 def _recorded(path: Path) -> ArtifactRecord | None:
     """Find a file in the build record of its folder, or of the folder above."""
     for root in list(path.absolute().parents)[:2]:
-        if (root / FILE_NAME).is_file():
-            name = path.absolute().relative_to(root).as_posix()
-            return next((a for a in _record(root).artifacts() if a.name == name), None)
+        try:
+            record = _record(root)
+        except CheckFailed:  # no record, or somebody else's file of that name
+            continue
+        name = path.absolute().relative_to(root).as_posix()
+        return next((artifact for artifact in record.artifacts() if artifact.name == name), None)
     return None
 
 

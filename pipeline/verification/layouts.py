@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+TOKEN_KEYS = {"id", "token", "type", "bytes"}
+
 
 def check_for(path: Path, name: str) -> Callable[[Path], None] | None:
     """Find the check for a file, by its first bytes or else by its name; None where it has no layout.
@@ -105,28 +107,25 @@ def _tokens_jsonl(path: Path) -> None:
     place = Place(str(path))
     offset = 0
     lines = path.read_bytes().split(b"\n")
+    if lines == [b""]:
+        raise place.error("a line for each token", "an empty file")
     if lines[-1]:
         raise place.error("a line feed behind the last line", "none")
     for number, line in enumerate(lines[:-1]):
         at = place.field(f"line {number + 1}", offset)
-        token = _parsed(line, at)
-        if not isinstance(token, dict) or token.get("id") != number:
+        token = _parsed(line)
+        if not isinstance(token, dict) or token.keys() != TOKEN_KEYS or token["id"] != number:
             found = shown(line.decode("utf-8", "backslashreplace"))
-            raise at.error(f"a JSON object with the id {number}", found)
+            raise at.error(f"a JSON object with the id {number}, and token, type and bytes", found)
         offset += len(line) + 1
 
 
-def _json(path: Path) -> None:
-    _parsed(path.read_bytes(), Place(str(path)))
-
-
-def _parsed(data: bytes, place: Place) -> Any:
+def _parsed(line: bytes) -> Any:
+    """Read a line of JSON; None for what is none."""
     try:
-        return json.loads(data)
-    except RecursionError:
-        raise place.error("a JSON document", "one nested too deeply") from None
-    except ValueError as error:
-        raise place.error("a JSON document", str(error)) from None
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 _BY_NAME: dict[str, Callable[[Path], None]] = {
@@ -138,8 +137,4 @@ _BY_NAME: dict[str, Callable[[Path], None]] = {
     token_types_bin.FILE_NAME: _token_types,
     tokenizer_bin.FILE_NAME: _tokenizer_bin,
     "tokens.jsonl": _tokens_jsonl,
-    "model.json": _json,
-    "tokenizer_facts.json": _json,
-    "q25_tokenizer.json": _json,
-    "tensor_payload_export_manifest.json": _json,
 }

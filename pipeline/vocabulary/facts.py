@@ -14,6 +14,7 @@ from formats.token_types import TokenType
 from pipeline.bpe.pretokenizer import RULES
 from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION
 from pipeline.vocabulary.end_ids import collect, turn_end
+from pipeline.vocabulary.vocabulary import BYTE_LEVEL_BPE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def collect_facts(model: Model, templates: Sequence[Template]) -> Facts:
     unreachable = vocabulary.unreachable_ids()
     added = vocabulary.added_ids
     document = {
-        "tokenizer_model": "gpt2",
+        "tokenizer_model": BYTE_LEVEL_BPE,
         "pre_tokenizer": _pre_tokenizer(model),
         "counts": {
             "tokens": len(vocabulary),

@@ -10,8 +10,10 @@ import numpy as np
 from formats.errors import FormatError, shown
 from formats.gguf import keys
 from formats.gguf.kinds import INTS, STR, STRINGS
+from formats.ps_bundle import MAX_TOKEN_BYTES
 from formats.q25tokrt.special_index import added_ids
 from formats.token_types import TokenType
+from pipeline.tensor_names import EMBEDDING
 from pipeline.vocabulary import padding
 from pipeline.vocabulary.byte_text import decode_texts
 from pipeline.vocabulary.merges import Merges, reachable, read_merges
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from formats.gguf.reader import GgufFile
     from formats.layout import Place
 
-EMBEDDING = "token_embd.weight"
 BYTE_LEVEL_BPE = "gpt2"
 
 
@@ -105,6 +106,7 @@ def read_vocabulary(gguf: GgufFile) -> Vocabulary:
     element = gguf.key_values[keys.TOKENS].element
     _require_text(texts, np.flatnonzero(~normal), element)
     tokens = decode_texts(texts, normal, element)
+    _refuse_long(tokens, element)
     text_list = list(texts)
     ids = _ids_by_text(text_list, np.flatnonzero(normal).tolist())
     merge_texts = _require_filled(gguf, keys.MERGES)
@@ -139,6 +141,18 @@ def _require_text(texts: ByteStrings, ids: NDArray[np.int64], element: Callable[
             texts[token_id].decode()
         except UnicodeDecodeError:
             raise element(token_id).error("text in UTF-8", shown(texts[token_id])) from None
+
+
+def _refuse_long(tokens: ByteStrings, element: Callable[[int], Place]) -> None:
+    """Refuse a token whose length no table can state, before any table is written."""
+    too_long = np.flatnonzero(tokens.lengths > MAX_TOKEN_BYTES)
+    if len(too_long):
+        token_id = int(too_long[0])
+        raise element(token_id).error(
+            f"tokens of at most {MAX_TOKEN_BYTES} bytes, as the tables state lengths in 16 bits",
+            f"token {token_id} of {int(tokens.lengths[token_id])} bytes",
+            "this vocabulary cannot be packed",
+        )
 
 
 def _types(gguf: GgufFile, n_tokens: int) -> NDArray[np.int32]:

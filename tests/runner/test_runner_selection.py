@@ -41,8 +41,8 @@ def test_only_runs_that_step(project):
 def test_only_with_its_inputs_missing_is_refused(project):
     line = project.run("--only", "runtime_image").refused(2)
     assert line == (
-        "pipeline: step tokenizer, whose artifacts this run reads, is out of date: not made yet; run it too "
-        "(--from tokenizer)"
+        "pipeline: this run reads from steps that are out of date: tokenizer (not made yet), ps_bundle (not made "
+        "yet); run them too: --only tokenizer --only ps_bundle --only runtime_image"
     )
     assert project.names() == []
 
@@ -63,9 +63,9 @@ def test_from_with_what_is_before_it_out_of_date_is_refused(built):
     write_tiny(built.gguf, {"tokenizer.ggml.add_bos_token": None})
     line = built.run("--from", "runtime_image").refused(2)
     assert line.startswith(
-        "pipeline: step tokenizer, whose artifacts this run reads, is out of date: the model changed ("
+        "pipeline: this run reads from steps that are out of date: tokenizer (the model changed ("
     )
-    assert line.endswith("; run it too (--from tokenizer)")
+    assert line.endswith("; run them too: --only tokenizer --only ps_bundle --only runtime_image")
     assert built.contents() == before
 
 
@@ -205,7 +205,7 @@ def test_json_tells_everything(project):
     assert steps["inspect"]["reasons"] == ["not made yet"]
     assert steps["inspect"]["notes"] == ["12 key/values, 8 tensors, 4,672 parameters in 7,140 bytes"]
     (warning,) = steps["runtime_image"]["warnings"]
-    assert "its rule is not served" in warning
+    assert "the model names no pre-tokenizer" in warning
     assert objects[0] == {"event": "source", **project.record()["source"], "notes": []}
 
 

@@ -126,7 +126,7 @@ def test_a_rule_that_is_not_served(image):
 
 def test_no_rule_at_all(image):
     outcome = image({"tokenizer.ggml.pre": None}).done()
-    assert "warning: pre-tokenizer ''" in outcome.out
+    assert "warning: the model names no pre-tokenizer, so no encoder here will use this image" in outcome.out
     assert outcome.lines[-3].endswith(", pre-tokenizer none")
     assert image.manifest()["pre_name"] == ""
     call("encode", image.project.out, "hi").refused(3)
