@@ -110,7 +110,8 @@ TWO = grown("a|b", added=[("<s>", CONTROL)], pads=1)
 N = len(TWO.tokens)
 
 
-NAME = "pre_name at offset 0x40 (64): expected printable ASCII of at most 31 bytes, found"
+NAME = "pre_name at offset 0x40 (64): expected a pre-tokenizer's name of at most 31 printable ASCII characters, found"
+STATE = "state model.pre in the manifest if the rule is a known one"
 
 
 @pytest.mark.parametrize(
@@ -125,12 +126,15 @@ NAME = "pre_name at offset 0x40 (64): expected printable ASCII of at most 31 byt
         ({"eos_id": N}, f"eos_id at offset 0x6C (108): expected below {N}, or 0xFFFFFFFF, found {N}"),
         ({"pad_id": -1}, "pad_id at offset 0x70 (112): expected a value that fits 4 bytes, found -1"),
         ({"end_ids": (257, N)}, f"end_ids[1] at offset 0x7C (124): expected a token id below {N}, found {N}"),
-        ({"end_ids": tuple(range(9))}, "end_ids: expected at most 8 end ids, found 9"),
-        ({"pre_name": "q" * 32}, f"{NAME} '{'q' * 32}'"),
-        ({"pre_name": "a b"}, f"{NAME} 'a b'"),
-        ({"pre_name": "đ"}, f"{NAME} 'đ'"),
-        ({"pre_name": "\x7f"}, rf"{NAME} '\x7f'"),
-        ({"pre_name": "a\0"}, rf"{NAME} 'a\x00'"),
+        (
+            {"end_ids": tuple(range(9))},
+            "end_ids at offset 0x78 (120): expected at most 8 end ids, found 9; an image has no room for more",
+        ),
+        ({"pre_name": "q" * 32}, f"{NAME} '{'q' * 32}'; {STATE}"),
+        ({"pre_name": "a b"}, f"{NAME} 'a b'; {STATE}"),
+        ({"pre_name": "đ"}, f"{NAME} 'đ'; {STATE}"),
+        ({"pre_name": "\x7f"}, rf"{NAME} '\x7f'; {STATE}"),
+        ({"pre_name": "a\0"}, rf"{NAME} 'a\x00'; {STATE}"),
         (
             {"source_sha256": b"\1\2"},
             "source_sha256 at offset 0x98 (152): expected a value that fits 32 bytes, found bytes 01 02",
