@@ -1234,13 +1234,9 @@ static Q25_NL_COLD int reserve(job *work, size_t bytes)
 /* Whether the text at a place begins with a special token, and how many bytes of it that takes. Compares
  * characters, so that U+FFFD in a special equals what is replaced, and bytes that are no UTF-8 equal
  * nothing. */
-static Q25_NL_COLD size_t special_match(const job *work, size_t at, uint32_t id)
+static Q25_NL_COLD size_t special_match(const job *work, size_t at, const uint8_t *special, size_t left)
 {
-    const uint8_t *special = token_text(work->bundle, id);
-    size_t left = token_length(work->bundle, id), start = at;
-    if (special == NULL) {
-        return 0;
-    }
+    size_t start = at;
     while (left != 0) {
         uint32_t wanted, found;
         size_t length = 1;
@@ -1288,8 +1284,10 @@ static Q25_NL_COLD uint32_t special_bound(const job *work, uint32_t byte)
 }
 
 /* The longest special at a place whose first byte, after replacement, is given; 0 where there is none. */
-static Q25_NL_COLD size_t special_at(job *work, size_t at, uint32_t byte, uint32_t *id)
+static Q25_NL_HOT size_t special_at(job *work, size_t at, uint32_t byte, uint32_t *id)
 {
+    /* Most are told apart by their second byte. */
+    uint32_t second = byte < 0x80 && at + 1 < work->text_bytes ? work->text[at + 1] : 0x80u;
     uint32_t row;
     if (byte != work->run_byte) {
         work->run_byte = byte;
@@ -1298,10 +1296,15 @@ static Q25_NL_COLD size_t special_at(job *work, size_t at, uint32_t byte, uint32
     }
     for (row = work->run_begin; row < work->run_end; row++) {
         *id = work->encode->special_ids[row];
+        Q25_NL_STEP();
         if (*id < work->bundle->n_tokens) {
-            size_t length = special_match(work, at, *id);
-            if (length != 0) {
-                return length;
+            const uint8_t *special = token_text(work->bundle, *id);
+            size_t length = token_length(work->bundle, *id);
+            if (special != NULL && (second >= 0x80 || length < 2 || special[1] >= 0x80 || special[1] == second)) {
+                length = special_match(work, at, special, length);
+                if (length != 0) {
+                    return length;
+                }
             }
         }
     }
@@ -1631,12 +1634,12 @@ static Q25_NL_HOT void tree_set(const tree *ranks, size_t at, uint32_t rank)
     }
 }
 
-static Q25_NL_HOT uint32_t rank_in_long(const job *work, const word *tokens, size_t at, size_t next)
+static Q25_NL_INLINE uint32_t rank_in_long(const job *work, const word *tokens, size_t at, size_t next)
 {
     return (uint32_t)(rank_of(work, tokens[at], tokens[next]) >> RANK_SHIFT);
 }
 
-static Q25_NL_COLD q25_nl_status merge_long(job *work, const uint8_t *piece, size_t length)
+static Q25_NL_HOT q25_nl_status merge_long(job *work, const uint8_t *piece, size_t length)
 {
     word *tokens = (word *)(void *)(work->scratch + work->scratch_used);
     tree ranks;

@@ -9,7 +9,7 @@ import pytest
 from firmware_build import A53, HEADER, LIBRARY, SOURCE, STRICT, WARNINGS, need, run
 
 OPTIMIZATION = ["-O0", "-O2", "-O3", "-Os"]
-TEXT_BYTES = 14_000
+TEXT_BYTES = 14_400
 """Of the A53 build, with everything."""
 LINKED_TEXT_BYTES = 12_000
 """Of what is linked where an image is opened, and text encoded and decoded: without verification and fallback."""
