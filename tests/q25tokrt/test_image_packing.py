@@ -98,6 +98,13 @@ def test_no_merges_leave_an_index_of_empty_slots():
     assert ImageTables(image).merge(97, 98) is None
 
 
+@pytest.mark.parametrize("nfc", [True, False])
+def test_the_flag_for_normal_forms_reaches_the_encoder(nfc):
+    image = verify_image(SMALL["no pads"].image(nfc=nfc))
+    assert ImageTables(image).nfc is nfc
+    assert ImageTables(image).pre == "qwen2"
+
+
 def test_byte_tokens_are_normal_ones_the_lowest_first():
     vocabulary = SmallVocabulary(
         [(b"a", CONTROL), (b"b", NORMAL), (b"a", NORMAL), (b"b", NORMAL), (b"a", NORMAL), (b"c", UNUSED)]
