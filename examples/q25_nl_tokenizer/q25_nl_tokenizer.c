@@ -1300,7 +1300,8 @@ static Q25_NL_HOT size_t special_at(job *work, size_t at, uint32_t byte, uint32_
         if (*id < work->bundle->n_tokens) {
             const uint8_t *special = token_text(work->bundle, *id);
             size_t length = token_length(work->bundle, *id);
-            if (special != NULL && (second >= 0x80 || length < 2 || special[1] >= 0x80 || special[1] == second)) {
+            if (special != NULL
+                && (second >= 0x80 || length < 2 || special[1] >= 0x80 || special[1] == second)) {
                 length = special_match(work, at, special, length);
                 if (length != 0) {
                     return length;
