@@ -1867,9 +1867,9 @@ static int is_line_start(const uint8_t *text, size_t at)
 }
 
 /* Copies a part of the text into the scratch, replacing invalid UTF-8 and composing, a unit at a time: a
- * boundary character with what follows up to the next one. Gives the length of the copy, or NOWHERE
- * for want of scratch. The unit is decomposed behind what is written: a character takes a word there
- * and no more bytes when it is written, so what is written never reaches what is still to be read. */
+ * boundary character with what follows up to the next one. Sets the length of the copy, or NOWHERE for
+ * want of scratch. The unit is decomposed behind what is written: a character takes a word there and no
+ * more bytes when it is written, so what is written never reaches what is still to be read. */
 #define NOWHERE (~(size_t)0)
 
 static Q25_NL_COLD q25_nl_status copy_changed(job *work, size_t at, size_t end, size_t *copied)
