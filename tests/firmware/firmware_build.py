@@ -1,17 +1,12 @@
-"""Compilers and emulators for the tests of the C library, and what is built with them.
-
-A tool that is missing skips the test, with what to install; with `PIPELINE_REQUIRE_TOOLS=1` it fails it.
-"""
+"""Programs and objects of the C library that its tests run."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
+from required_tools import need, run
 
 HERE = Path(__file__).parent
 LIBRARY = HERE.parents[1] / "examples" / "q25_nl_tokenizer"
@@ -19,49 +14,10 @@ SOURCE = LIBRARY / "q25_nl_tokenizer.c"
 HEADER = LIBRARY / "q25_nl_tokenizer.h"
 DRIVER = HERE / "driver.c"
 
-PACKAGES = {
-    "gcc": "gcc",
-    "g++": "g++",
-    "clang": "clang",
-    "clang++": "clang",
-    "nm": "binutils",
-    "size": "binutils",
-    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
-    "aarch64-linux-gnu-nm": "binutils-aarch64-linux-gnu",
-    "aarch64-linux-gnu-size": "binutils-aarch64-linux-gnu",
-    "qemu-aarch64": "qemu-user",
-    "valgrind": "valgrind",
-}
-"""What Debian calls the package of a tool."""
-
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion")
 STRICT = ("-std=c99", *WARNINGS, "-ffreestanding")
 A53 = ("-mcpu=cortex-a53", "-mstrict-align")
 SANITIZERS = ("-fsanitize=address,undefined,alignment", "-fno-sanitize-recover=all")
-
-
-def need(tool: str, package: str = "") -> str:
-    """Return the path of a tool, or skip the test."""
-    path = shutil.which(tool)
-    if path is None:
-        miss(f"no {tool} on this machine: install {package or PACKAGES[tool]}")
-    return path
-
-
-def miss(reason: str) -> None:
-    """Skip the test, or fail it where tools are required."""
-    if os.environ.get("PIPELINE_REQUIRE_TOOLS") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-def run(*command, **options) -> str:
-    """Run a command that must succeed; return what it printed."""
-    done = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, check=False, **options
-    )
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 class Workshop:

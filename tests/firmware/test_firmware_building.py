@@ -6,7 +6,8 @@ import re
 import shutil
 
 import pytest
-from firmware_build import A53, HEADER, LIBRARY, SOURCE, STRICT, WARNINGS, need, run
+from firmware_build import A53, HEADER, LIBRARY, SOURCE, STRICT, WARNINGS
+from required_tools import need, run
 
 OPTIMIZATION = ["-O0", "-O2", "-O3", "-Os"]
 TEXT_BYTES = 14_400

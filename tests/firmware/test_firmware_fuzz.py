@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from bpe_texts import nasty_texts, real_texts
-from firmware_build import HERE, SANITIZERS, SOURCE, miss, need, run
+from firmware_build import HERE, SANITIZERS, SOURCE
+from required_tools import miss, need, run
 from small_vocabulary import CONTROL, UNKNOWN, USER_DEFINED, grown
 
 SECONDS = int(os.environ.get("PIPELINE_FUZZ_SECONDS", "20"))

@@ -6,9 +6,10 @@ import random
 import struct
 
 import pytest
-from firmware_build import HERE, SANITIZERS, SOURCE, run
+from firmware_build import HERE, SANITIZERS, SOURCE
 from firmware_driver import OK, STATUS, Requests
 from image_bytes import ImageBytes
+from required_tools import run
 from small_vocabulary import CONTROL, USER_DEFINED, grown
 
 INDEX, BYTES, MERGES, MAP, PAIRS, SPECIALS = range(6)
