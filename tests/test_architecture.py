@@ -61,6 +61,7 @@ def inside(name, package):
         ("pipeline.manifest", ["pipeline.runner", "pipeline.commands", "pipeline.sources", "pipeline.model"]),
         ("pipeline.vocabulary", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.bpe", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
+        ("pipeline.engines", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
     ],
 )
 def test_imports_go_one_way(package, never):
