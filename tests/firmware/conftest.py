@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ sys.path += [str(TESTS / "bpe"), str(TESTS / "q25tokrt")]  # the reference, text
 
 from bpe_oracle import Oracle  # noqa: E402
 from bpe_vocabulary import base_vocabulary, qwen_tables  # noqa: E402
+from c_programs import shared_folder  # noqa: E402
 from firmware_build import Workshop, driver_commands  # noqa: E402
 from firmware_driver import Driver  # noqa: E402
 from small_vocabulary import SmallVocabulary  # noqa: E402
@@ -20,10 +20,7 @@ from small_vocabulary import SmallVocabulary  # noqa: E402
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory) -> Workshop:
-    base = tmp_path_factory.getbasetemp()
-    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    (folder / "firmware").mkdir(exist_ok=True)
-    return Workshop(folder / "firmware")
+    return Workshop(shared_folder(tmp_path_factory, "firmware"))
 
 
 @pytest.fixture(scope="session")

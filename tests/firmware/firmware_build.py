@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from pathlib import Path
 
-from required_tools import need, run
+import c_programs
+from c_programs import SANITIZERS, WARNINGS
+from required_tools import need
 
 HERE = Path(__file__).parent
 LIBRARY = HERE.parents[1] / "examples" / "q25_nl_tokenizer"
@@ -14,37 +14,23 @@ SOURCE = LIBRARY / "q25_nl_tokenizer.c"
 HEADER = LIBRARY / "q25_nl_tokenizer.h"
 DRIVER = HERE / "driver.c"
 
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion")
 STRICT = ("-std=c99", *WARNINGS, "-ffreestanding")
 A53 = ("-mcpu=cortex-a53", "-mstrict-align")
-SANITIZERS = ("-fsanitize=address,undefined,alignment", "-fno-sanitize-recover=all")
 
 
-class Workshop:
-    """Builds programs and objects of the library once each, into one folder."""
+class Workshop(c_programs.Workshop):
+    """Builds programs and objects of the library."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        sources = b"".join(path.read_bytes() for path in sorted(LIBRARY.glob("q25_*")))
-        self._version = hashlib.sha256(sources + DRIVER.read_bytes()).hexdigest()
+        super().__init__(folder, [LIBRARY], [*sorted(LIBRARY.glob("q25_*")), DRIVER])
 
     def program(self, compiler: str, *flags: str, sources: tuple[Path, ...] = (DRIVER, SOURCE)) -> Path:
         """Build a program, of the driver if no other sources are named."""
-        return self._made(compiler, flags, sources, ".exe")
+        return super().program(compiler, *flags, sources=sources)
 
     def object(self, compiler: str, *flags: str, source: Path = SOURCE) -> Path:
         """Build an object of the library."""
-        return self._made(compiler, (*flags, "-c"), (source,), ".o")
-
-    def _made(self, compiler: str, flags: tuple[str, ...], sources: tuple[Path, ...], suffix: str) -> Path:
-        command = [need(compiler), *flags, f"-I{LIBRARY}", *map(str, sources)]
-        digest = hashlib.sha256("\0".join([self._version, *command]).encode()).hexdigest()
-        made = self.folder / (digest[:24] + suffix)
-        if not made.exists():
-            part = made.with_suffix(f".{os.getpid()}{suffix}")
-            run(*command, "-o", part)
-            part.replace(made)
-        return made
+        return super().object(compiler, *flags, source=source)
 
 
 def driver_commands(workshop: Workshop, kind: str) -> list[str | Path]:

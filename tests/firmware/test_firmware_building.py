@@ -6,7 +6,8 @@ import re
 import shutil
 
 import pytest
-from firmware_build import A53, HEADER, LIBRARY, SOURCE, STRICT, WARNINGS
+from c_programs import WARNINGS
+from firmware_build import A53, HEADER, LIBRARY, SOURCE, STRICT
 from required_tools import need, run
 
 OPTIMIZATION = ["-O0", "-O2", "-O3", "-Os"]

@@ -1,19 +1,14 @@
-"""libFuzzer on the C library for a while: `PIPELINE_FUZZ_SECONDS` seconds in all, 20 if it is not set."""
+"""libFuzzer on the C library for a while."""
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-from pathlib import Path
 
 import pytest
 from bpe_texts import nasty_texts, real_texts
-from firmware_build import HERE, SANITIZERS, SOURCE
-from required_tools import miss, need, run
+from firmware_build import HERE, SOURCE
+from libfuzzer import SECONDS, build_target, fuzz
 from small_vocabulary import CONTROL, UNKNOWN, USER_DEFINED, grown
-
-SECONDS = int(os.environ.get("PIPELINE_FUZZ_SECONDS", "20"))
 
 ADDED = [
     ("<s>", CONTROL),
@@ -52,39 +47,10 @@ def text_seeds():
         yield chance.randbytes(8) + text.encode()
 
 
-def fuzz(program, folder: Path, seeds, seconds, length, **environment):
-    corpus = folder / "corpus"
-    corpus.mkdir()
-    for number, seed in enumerate(seeds):
-        (corpus / f"{number:04}").write_bytes(seed)
-    command = [
-        program, corpus, f"-max_total_time={seconds}", f"-max_len={length}", "-timeout=20", "-rss_limit_mb=1500",
-        f"-artifact_prefix={folder}/", "-print_final_stats=1", "-verbosity=0",
-    ]  # fmt: skip
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        check=False,
-        cwd=folder,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stderr.decode(errors="replace")[-6000:]
-    runs = [
-        line
-        for line in done.stderr.decode(errors="replace").splitlines()
-        if "number_of_executed_units" in line
-    ]
-    assert int(runs[0].split()[-1]) > 1_000
-
-
 @pytest.fixture
 def fuzzer(workshop):
     """Build a target by the name of its source."""
-    resources = Path(run(need("clang"), "--print-resource-dir").strip())
-    if not list(resources.glob("lib/*/libclang_rt.fuzzer*.a")):
-        miss("no libFuzzer for clang on this machine: install libclang-rt-14-dev (of clang's own version)")
-    flags = ("-O1", "-g", "-fsanitize=fuzzer", *SANITIZERS)
-    return lambda name: workshop.program("clang", *flags, sources=(HERE / name, SOURCE))
+    return lambda name: build_target(workshop, HERE / name, SOURCE)
 
 
 def test_hostile_images(fuzzer, tmp_path):

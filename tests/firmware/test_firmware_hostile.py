@@ -6,7 +6,8 @@ import random
 import struct
 
 import pytest
-from firmware_build import HERE, SANITIZERS, SOURCE
+from c_programs import SANITIZERS
+from firmware_build import HERE, SOURCE
 from firmware_driver import OK, STATUS, Requests
 from image_bytes import ImageBytes
 from required_tools import run

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from firmware_build import LIBRARY, SOURCE, WARNINGS
+from c_programs import WARNINGS
+from firmware_build import LIBRARY, SOURCE
 from required_tools import run
 
 MAIN = """
