@@ -1,4 +1,4 @@
-"""Every format of the project by name: the list that the printed documentation goes through."""
+"""Every binary format of the project by name: what schema, dump and the printed pages go through."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from formats import ps_bundle, token_types_bin, tokenizer_bin, vocab_bin
 from formats.gguf import layout as gguf_layout
+from formats.layout.describe import nested_records
 from formats.q25tokrt import layout as q25tokrt_layout
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from formats.layout import Record
+    from formats.layout import FileLayout, Record
 
 
 @dataclass(frozen=True)
@@ -21,37 +22,41 @@ class Format:
     """A format.
 
     Attributes:
-        name: as the commands take it.
-        module: the module that declares it; its docstring describes it.
-        records: its layouts, the outermost first.
+        layout: the declaration of a whole file.
+        module: the module that declares it; its docstring describes it, and its neighbours there.
+        artifact: the layout's name in a build record.
 
     """
 
-    name: str
+    layout: FileLayout
     module: ModuleType
-    records: tuple[Record, ...]
+    artifact: str
+
+    @property
+    def name(self) -> str:
+        """The name, as the commands take it."""
+        return str(self.layout.name)
 
     @property
     def description(self) -> str:
-        """What the format is, in a few sentences."""
+        """What the module's formats are, in a few sentences."""
         return inspect.cleandoc(self.module.__doc__ or "")
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The layouts of the file's parts, in order of first use, each once."""
+        return tuple(nested_records(self.layout))
 
 
 FORMATS = (
-    Format("ps_bundle", ps_bundle, (ps_bundle.TOKEN_INDEX_RECORD, ps_bundle.MERGE_RECORD)),
-    Format(
-        "q25tokrt",
-        q25tokrt_layout,
-        (
-            q25tokrt_layout.HEADER,
-            q25tokrt_layout.DIRECTORY_ENTRY,
-            q25tokrt_layout.BYTE_TOKEN,
-            q25tokrt_layout.PAIR_SLOT,
-            q25tokrt_layout.SPECIAL_TOKEN_INDEX,
-        ),
-    ),
-    Format("vocab_bin", vocab_bin, (vocab_bin.VOCAB_BIN,)),
-    Format("tokenizer_bin", tokenizer_bin, (tokenizer_bin.DOCUMENTED, tokenizer_bin.LOADER)),
-    Format("token_types", token_types_bin, (token_types_bin.TOKEN_TYPE,)),
-    Format("gguf", gguf_layout, (gguf_layout.METADATA,)),
+    Format(ps_bundle.TOKEN_INDEX, ps_bundle, "token_index"),
+    Format(ps_bundle.TOKEN_BYTES, ps_bundle, "token_bytes"),
+    Format(ps_bundle.MERGE_TABLE, ps_bundle, "merge_table_u32"),
+    Format(token_types_bin.TOKEN_TYPES, token_types_bin, "token_types"),
+    Format(q25tokrt_layout.IMAGE, q25tokrt_layout, "q25tokrt"),
+    Format(vocab_bin.VOCAB_BIN, vocab_bin, "vocab_bin"),
+    Format(tokenizer_bin.DOCUMENTED, tokenizer_bin, "tokenizer_bin"),
+    Format(tokenizer_bin.LOADER, tokenizer_bin, "tokenizer_bin"),
+    Format(gguf_layout.GGUF, gguf_layout, ""),
 )
+BY_NAME = {known.name: known for known in FORMATS}

@@ -25,6 +25,11 @@ class GgmlType(IntEnum):
     block_elements: int
     block_bytes: int
 
+    @property
+    def label(self) -> str:
+        """The type's name, as ggml writes it."""
+        return self.name
+
     def __new__(cls, type_id: int, block_elements: int, block_bytes: int) -> Self:
         """Make a member whose value is the id alone."""
         member = int.__new__(cls, type_id)

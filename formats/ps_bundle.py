@@ -16,7 +16,7 @@ import numpy as np
 
 from formats.byte_strings import ByteStrings
 from formats.errors import FormatError, shown
-from formats.layout import Field, Place, Record, u16, u32
+from formats.layout import BytesToEnd, Field, FileLayout, Place, Record, ToEnd, u16, u32
 from formats.layout.tables import Table
 from formats.token_types import TokenType
 
@@ -45,6 +45,27 @@ MERGE_RECORD = Record(
     Field("right_id", u32, "id of the right token", unit="token id"),
     Field("out_id", u32, "id of the token made", unit="token id"),
     Field("rank", u32, "rank of the merge, equal to its row; the lowest goes first"),
+)
+
+TOKEN_INDEX = FileLayout(
+    "token_index",
+    "Where each token's bytes lie and what it is.",
+    Field("token_index", ToEnd(TOKEN_INDEX_RECORD), "a record for each token, in id order"),
+    file_name=INDEX_FILE,
+)
+
+TOKEN_BYTES = FileLayout(
+    "token_bytes",
+    "The bytes of all tokens.",
+    Field("token_bytes", BytesToEnd(), "the tokens' bytes, back to back, in id order"),
+    file_name=BYTES_FILE,
+)
+
+MERGE_TABLE = FileLayout(
+    "merge_table_u32",
+    "The merges.",
+    Field("merge_table", ToEnd(MERGE_RECORD), "a record for each merge, in rank order"),
+    file_name=MERGE_FILE,
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from formats.layout import Field, Place, Record, i32
+from formats.layout import Field, FileLayout, Place, Record, ToEnd, i32
 from formats.layout.tables import Table
 from formats.token_types import TokenType
 
@@ -17,6 +17,13 @@ TOKEN_TYPE = Record(
     "token_type",
     "One token's type.",
     Field("token_type", i32, "what the token is", names=TokenType),
+)
+
+TOKEN_TYPES = FileLayout(
+    "token_types",
+    "The type of each token.",
+    Field("token_types", ToEnd(TOKEN_TYPE), "a record for each token, in id order"),
+    file_name=FILE_NAME,
 )
 
 

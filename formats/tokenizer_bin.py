@@ -23,7 +23,7 @@ import numpy as np
 from formats.byte_level import GLYPHS, INDEX_OF_BYTE
 from formats.errors import FormatError, shown
 from formats.frames import scan_frames
-from formats.layout import Blob, Counted, Field, Place, Record, exactly, u32
+from formats.layout import Blob, Counted, Field, FileLayout, Place, Record, exactly, u32
 from formats.layout.tables import Table
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 FILE_NAME = "tokenizer.bin"
 
 STRING = Record(
-    "string",
+    "tokenizer_string",
     "A string behind its length.",
     Field("length", u32, "length of the text", unit="bytes"),
-    Field("text", Blob("length"), "the text, UTF-8, no NUL"),
+    Field("text", Blob("length"), "the text, UTF-8, no NUL", form="text"),
 )
 
 MERGE_PAIR = Record(
@@ -52,7 +52,7 @@ ADDED_TOKEN = Record(
     "One added token.",
     Field("token_id", u32, "the token's id", unit="token id"),
     Field("length", u32, "length of the text", unit="bytes"),
-    Field("text", Blob("length"), "the token as it stands in a text, UTF-8"),
+    Field("text", Blob("length"), "the token as it stands in a text, UTF-8", form="text"),
 )
 
 _COUNTS = (
@@ -76,11 +76,22 @@ _BYTE_MAP = Field(
 )
 _GLYPHS = Field("byte_glyphs", Counted(256, STRING), "for each byte the UTF-8 of its glyph")
 
-DOCUMENTED = Record(
-    "tokenizer_bin_documented", "The layout of the engine's description.", *_COUNTS, *_LISTS, _BYTE_MAP
+DOCUMENTED = FileLayout(
+    "tokenizer_bin_documented",
+    "tokenizer.bin in the layout of the engine's description.",
+    *_COUNTS,
+    *_LISTS,
+    _BYTE_MAP,
+    file_name=FILE_NAME,
 )
-LOADER = Record(
-    "tokenizer_bin_loader", "The layout of the engine's loader.", *_COUNTS, _LONGEST, *_LISTS, _GLYPHS
+LOADER = FileLayout(
+    "tokenizer_bin_loader",
+    "tokenizer.bin in the layout of the engine's loader.",
+    *_COUNTS,
+    _LONGEST,
+    *_LISTS,
+    _GLYPHS,
+    file_name=FILE_NAME,
 )
 
 RECORDS = {"documented": DOCUMENTED, "loader": LOADER}

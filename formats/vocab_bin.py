@@ -20,7 +20,7 @@ from formats.byte_level import GLYPHS
 from formats.byte_strings import ByteStrings
 from formats.errors import FormatError
 from formats.frames import Frames, scan_frames
-from formats.layout import Blob, Counted, Field, Place, Record, at_most, u16, u32
+from formats.layout import Blob, Counted, Field, FileLayout, Place, Record, at_most, u16, u32
 from formats.token_types import TokenType
 
 if TYPE_CHECKING:
@@ -35,14 +35,15 @@ ENTRY = Record(
     "One token as the engine matches and prints it.",
     Field("token_id", u32, "the token's id, equal to its position", unit="token id"),
     Field("length", u16, "length of the text", unit="bytes"),
-    Field("text", Blob("length"), "what the engine matches: mostly the token's bytes"),
+    Field("text", Blob("length"), "what the engine matches: mostly the token's bytes", form="text"),
 )
 
-VOCAB_BIN = Record(
+VOCAB_BIN = FileLayout(
     "vocab_bin",
     "The vocabulary of the RK3588 engine.",
     Field("n_entries", u32, "number of entries", unit="tokens", rule=at_most(MAX_ENTRIES)),
     Field("entries", Counted("n_entries", ENTRY), "the tokens in id order"),
+    file_name=FILE_NAME,
 )
 
 

@@ -47,6 +47,7 @@ def build_parser() -> CommandParser:
             command.name,
             help=command.summary,
             description=command.description,
+            epilog=command.epilog,
             formatter_class=RawDescriptionHelpFormatter,
         )
         command.add_arguments(sub)

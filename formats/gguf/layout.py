@@ -13,12 +13,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from formats.ggml_types import GgmlType
+from formats.gguf.keys import ALIGNMENT
 from formats.gguf.value_types import ValueType
 from formats.layout import (
     Blob,
+    Blocks,
     Choice,
     Counted,
     Field,
+    FileLayout,
+    KeyedNumber,
+    Placed,
     Record,
     Rule,
     between,
@@ -64,7 +69,7 @@ STRING = Record(
     "gguf_string",
     "A text: its length, then its bytes, with no NUL after them.",
     Field("length", u64, "length of the text", unit="bytes"),
-    Field("text", Blob("length"), "the text, UTF-8 by rule; token lists may hold other bytes"),
+    Field("text", Blob("length"), "the text, UTF-8 by rule; token lists may hold other bytes", form="text"),
 )
 
 KEY_LENGTHS = between(1, MAX_KEY_BYTES)
@@ -88,7 +93,7 @@ KEY = Record(
     "gguf_key",
     "A key: a string that is not empty, used once in a file.",
     Field("length", u64, "length of the key", unit="bytes", rule=KEY_LENGTHS),
-    Field("text", Blob("length"), "the key, UTF-8"),
+    Field("text", Blob("length"), "the key, UTF-8", form="text"),
 )
 
 KEY_VALUE = Record(
@@ -105,8 +110,8 @@ TENSOR_INFO = Record(
     Field("name", STRING, "the tensor's name, UTF-8, used once in a file"),
     Field("n_dims", u32, "number of dimensions; 0 for a single element", rule=between(0, MAX_DIMS)),
     Field("ne", Counted("n_dims", u64), "elements in each dimension, the fastest first", unit="elements"),
-    # A type that the table does not know is listed, not refused, so every id passes here.
-    Field("type", u32, "element type", names=GgmlType, rule=between(0, 0xFFFFFFFF)),
+    # A type that the table does not know is listed, not refused.
+    Field("type", u32, "element type", names=GgmlType, is_open=True),
     Field("offset", u64, "first byte of the tensor, from the start of the data section", unit="bytes"),
 )
 
@@ -125,6 +130,26 @@ METADATA = Record(
     *HEADER.fields,
     Field("key_values", Counted("n_kv", KEY_VALUE), "the model's parameters and vocabulary"),
     Field("tensors", Counted("n_tensors", TENSOR_INFO), "the tensor directory"),
+)
+
+GGUF = FileLayout(
+    "gguf",
+    "A model: its parameters, its vocabulary and its tensors.",
+    *METADATA.fields,
+    Field(
+        "tensor_data",
+        Placed(
+            "tensors",
+            size=Blocks(
+                "type", "ne", MAX_DIMS, {kind: (kind.block_elements, kind.block_bytes) for kind in GgmlType}
+            ),
+            align=KeyedNumber("key_values", ALIGNMENT, DEFAULT_ALIGNMENT),
+            from_aligned=True,
+        ),
+        "each tensor's blocks, at its offset in the data section, aligned",
+    ),
+    file_name="*.gguf",
+    signature=MAGIC,
 )
 
 MIN_KEY_VALUE = 8 + 1 + 4 + 1

@@ -21,18 +21,27 @@ from formats.layout.fields import (
     u32,
     u64,
 )
-from formats.layout.parts import Blob, Choice, Counted
+from formats.layout.file_layout import FileLayout
+from formats.layout.parts import Blob, BytesToEnd, Choice, Counted, ToEnd
 from formats.layout.place import Place
+from formats.layout.placed import Blocks, KeyedNumber, Placed, Stated
 from formats.layout.rules import Rule, at_least, at_most, between, exactly, member_of, odd, power_of_two
 
 __all__ = [
     "Blob",
+    "Blocks",
+    "BytesToEnd",
     "Choice",
     "Counted",
     "Field",
+    "FileLayout",
+    "KeyedNumber",
     "Place",
+    "Placed",
     "Record",
     "Rule",
+    "Stated",
+    "ToEnd",
     "at_least",
     "at_most",
     "between",

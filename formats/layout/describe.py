@@ -9,10 +9,14 @@ import construct
 
 from formats.layout.fields import Field, Record, fixed_size
 from formats.layout.numbers import number_kind
-from formats.layout.parts import Blob, Choice, Counted
+from formats.layout.parts import Blob, BytesToEnd, Choice, Counted, ToEnd
+from formats.layout.placed import Placed
+from formats.layout.rules import known_values, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+TO_THE_END = "to the end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +27,13 @@ class FieldRow:
         name: the field's name.
         offset: bytes from the record's start; None behind a field of varying size.
         size: bytes; None where it varies.
-        type: as `u32`, `u32[8]`, `bytes[length]`, or the name of a record.
+        type: of one element: `u32`, `bytes`, the name of a record, or `by FIELD` where that field decides.
+        count: number of elements, the field that holds it, or `to the end`; empty for one element.
         unit, meaning: as declared.
         rule: what every value must satisfy, in words; empty where anything goes.
+        values: (value, word) of the values that have a name.
+        cases: (word, type) for each value of the field that decides the type.
+        place: where the parts lie, for a field that a directory places; else empty.
 
     """
 
@@ -33,9 +41,27 @@ class FieldRow:
     offset: int | None
     size: int | None
     type: str
+    count: str
     unit: str
     meaning: str
     rule: str
+    values: tuple[tuple[int, str], ...]
+    cases: tuple[tuple[str, str], ...]
+    place: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a table has no column for."""
+        cases = ", ".join(f"{word} {kind}" for word, kind in self.cases)
+        lines = [f"{self.name}: {self.place}"] if self.place else []
+        return (*lines, f"{self.name}: {self.type}: {cases}") if cases else tuple(lines)
+
+    @property
+    def constraint(self) -> str:
+        """The rule, or the known values of a field that takes others too."""
+        if self.rule or not self.values:
+            return self.rule
+        return "known: " + ", ".join(f"{value} {word}" for value, word in self.values)
 
 
 def field_rows(record: Record) -> Iterator[FieldRow]:
@@ -43,32 +69,74 @@ def field_rows(record: Record) -> Iterator[FieldRow]:
     offset: int | None = 0
     for field in record.fields:
         size = fixed_size(field)
-        rule = "" if field.rule is None else field.rule.words
-        yield FieldRow(field.name, offset, size, type_words(field.subcon), field.unit, field.docs, rule)
+        yield FieldRow(
+            field.name,
+            offset,
+            size,
+            type_words(field.subcon),
+            count_words(field.subcon),
+            field.unit,
+            field.docs,
+            "" if field.rule is None else field.rule.words,
+            tuple(known_values(field.names)) if field.names is not None else (),
+            tuple(_cases(field.subcon)),
+            _place_words(field.subcon),
+        )
         offset = None if offset is None or size is None else offset + size
 
 
+def _cases(layout: construct.Construct) -> Iterator[tuple[str, str]]:
+    if isinstance(layout, (Counted, ToEnd)):
+        layout = layout.subcon
+    if isinstance(layout, (Choice, Placed)):
+        for value, case in layout.cases.items():
+            count = count_words(case)
+            kind = type_words(case) + (f"[{count}]" if count else "")
+            yield word_of(value), kind
+
+
+def _place_words(layout: construct.Construct) -> str:
+    if not isinstance(layout, Placed):
+        return ""
+    start = f"the first aligned byte behind {layout.entries}" if layout.from_aligned else "the file's start"
+    return (
+        f"each at {layout.offset_field} of its entry of {layout.entries}, from {start}; "
+        f"size: {layout.size.words}; alignment: {layout.align_words}; zeros between them"
+    )
+
+
 def type_words(layout: construct.Construct) -> str:
-    """Name a layout's type in short.
+    """Name the type of a layout, or of its elements, in short.
 
     >>> type_words(construct.Int16ul)
     'u16'
     """
-    if isinstance(layout, Field):
+    if isinstance(layout, (Field, Counted, ToEnd)):
         return type_words(layout.subcon)
     if isinstance(layout, Record):
         return str(layout.name)
-    if isinstance(layout, Counted):
-        return f"{type_words(layout.subcon)}[{layout.count_field or layout.count}]"
-    if isinstance(layout, Blob):
-        return f"bytes[{layout.length_field}]"
-    if isinstance(layout, construct.Bytes):
-        return f"bytes[{layout.length}]"
+    if isinstance(layout, (construct.Bytes, BytesToEnd)):
+        return "bytes"
     if isinstance(layout, Choice):
         return f"by {layout.type_field}"
+    if isinstance(layout, Placed):
+        return "bytes" if layout.kind_field is None else f"by {layout.kind_field}"
     if isinstance(layout, construct.FormatField):
         return f"{number_kind(layout)}{layout.length * 8}"
     raise TypeError(f"{layout!r} has no name")
+
+
+def count_words(layout: construct.Construct) -> str:
+    """Tell how many elements a layout has; empty for one."""
+    if isinstance(layout, Counted):
+        return str(layout.count_field or layout.count)
+    if isinstance(layout, Blob):
+        return layout.length_field
+    if isinstance(layout, construct.Bytes):
+        return str(layout.length)
+    if isinstance(layout, Placed):
+        return f"one for each of {layout.entries}"
+    return TO_THE_END if isinstance(layout, (ToEnd, BytesToEnd)) else ""
 
 
 def nested_records(record: Record) -> Iterator[Record]:
@@ -84,7 +152,7 @@ def nested_records(record: Record) -> Iterator[Record]:
                 visit(field.subcon)
         elif isinstance(layout, construct.Subconstruct):
             visit(layout.subcon)
-        elif isinstance(layout, Choice):
+        elif isinstance(layout, (Choice, Placed)):
             for case in layout.cases.values():
                 visit(case)
 

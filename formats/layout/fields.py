@@ -19,7 +19,7 @@ from formats.errors import FormatError, shown
 from formats.layout.rules import Rule, member_of
 
 if TYPE_CHECKING:
-    from enum import IntEnum
+    from enum import IntEnum, IntFlag
 
     import numpy as np
 
@@ -47,6 +47,9 @@ class Field(construct.Renamed):  # type: ignore[misc]
         unit: "bytes", "tokens", ... or empty.
         rule: what every value must satisfy, or None.
         names: an enumeration that gives values their words, or None.
+        flags: an enumeration of the bits, or None.
+        form: how people read the value: `hex`, `text` (bytes that mostly are one), or empty for as it is.
+        absent: the value that stands for none, or None.
 
     """
 
@@ -59,11 +62,19 @@ class Field(construct.Renamed):  # type: ignore[misc]
         unit: str = "",
         rule: Rule | None = None,
         names: type[IntEnum] | None = None,
+        is_open: bool = False,
+        flags: type[IntFlag] | None = None,
+        form: str = "",
+        absent: int | None = None,
     ) -> None:
+        """Declare a field; with `names` only these values are accepted, unless it `is_open` to others."""
         super().__init__(subcon, newname=name, newdocs=meaning)
         self.unit = unit
         self.names = names
-        self.rule = member_of(names) if rule is None and names is not None else rule
+        self.rule = member_of(names) if rule is None and names is not None and not is_open else rule
+        self.flags = flags
+        self.form = form
+        self.absent = absent
         # construct asks a field of this flag to build itself when the caller gives no value.
         self.flagbuildnone = self.rule is not None and self.rule.only is not None
 
@@ -213,7 +224,7 @@ def _size_words(layout: construct.Construct) -> str:
 def magic(name: str, value: bytes, meaning: str) -> Field:
     """Declare bytes that never differ."""
     rule = Rule(f"{value.decode('ascii')!r} ({shown(value)})", lambda found: found == value, value)
-    return Field(name, construct.Bytes(len(value)), meaning, rule=rule)
+    return Field(name, construct.Bytes(len(value)), meaning, rule=rule, form="text")
 
 
 def reserved(name: str, size: int) -> Field:

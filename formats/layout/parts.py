@@ -70,6 +70,33 @@ class Blob(construct.Bytes):  # type: ignore[misc]
         self.length_field = length
 
 
+class ToEnd(construct.GreedyRange):  # type: ignore[misc]
+    """Elements up to the end of the file, which holds a whole number of them."""
+
+    def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
+        values = construct.ListContainer()
+        while not construct.stream_iseof(stream):
+            offset = construct.stream_tell(stream, path)
+            try:
+                values.append(self.subcon._parsereport(stream, context, path))
+            except FormatError as error:
+                raise located(error, f"[{len(values)}]") from None
+            except construct.ConstructError as error:
+                raise cut_short(self.subcon, stream, offset, f"[{len(values)}]") from error
+        return values
+
+
+class BytesToEnd(construct.Construct):  # type: ignore[misc]
+    """A run of bytes up to the end of the file."""
+
+    def _parse(self, stream: Any, _context: Any, path: str) -> bytes:
+        return bytes(construct.stream_read_entire(stream, path))
+
+    def _build(self, obj: Any, stream: Any, _context: Any, path: str) -> bytes:
+        construct.stream_write(stream, obj, len(obj), path)
+        return bytes(obj)
+
+
 class Choice(construct.Switch):  # type: ignore[misc]
     """A value whose layout an earlier field chooses.
 
@@ -85,14 +112,18 @@ class Choice(construct.Switch):  # type: ignore[misc]
 
 
 def earlier(name: str) -> Callable[[Any], int]:
-    """Look up an earlier field of the same record, or of those around it.
+    """Look up an earlier field of the same record, or of those around it; `header.n_tokens` is a field of one.
 
-    A part of a record that is parsed by itself gets such a field as a keyword: `parse(data, n_added=26)`.
+    A part of a record that is parsed by itself gets such a field as a keyword: `parse(data, count=26)`.
     """
+    first, *inner = name.split(".")
 
     def find(context: Any) -> int:
-        while name not in context and "_" in context:
+        while first not in context and "_" in context:
             context = context["_"]
-        return int(context[name])
+        value = context[first]
+        for step in inner:
+            value = value[step]
+        return int(value)
 
     return find

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from formats.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from enum import IntEnum
 
 
@@ -21,12 +21,15 @@ class Rule:
         holds: the test. It uses only operators that numpy applies element by element, so one test
             serves a single value and a column of 150,000.
         only: the one value that passes, where there is only one; a record is built without naming it.
+        low, high: bounds that other languages can check too, where there are any.
 
     """
 
     words: str
     holds: Callable[[Any], Any]
     only: int | bytes | None = None
+    low: int | None = None
+    high: int | None = None
 
     def passes(self, value: Any) -> bool:
         """Tell whether one value, of any type, satisfies the rule."""
@@ -43,17 +46,17 @@ def exactly(value: int | bytes) -> Rule:
 
 def between(low: int, high: int) -> Rule:
     """Accept `low` to `high`, both included."""
-    return Rule(f"{low} to {high}", lambda found: (found >= low) & (found <= high))
+    return Rule(f"{low} to {high}", lambda found: (found >= low) & (found <= high), low=low, high=high)
 
 
 def at_least(low: int) -> Rule:
     """Accept `low` and above."""
-    return Rule(f"at least {low}", lambda found: found >= low)
+    return Rule(f"at least {low}", lambda found: found >= low, low=low)
 
 
 def at_most(high: int) -> Rule:
     """Accept `high` and below."""
-    return Rule(f"at most {high}", lambda found: found <= high)
+    return Rule(f"at most {high}", lambda found: found <= high, high=high)
 
 
 def power_of_two(low: int, high: int) -> Rule:
@@ -61,6 +64,8 @@ def power_of_two(low: int, high: int) -> Rule:
     return Rule(
         f"a power of two from {low} to {high}",
         lambda found: (found >= low) & (found <= high) & (found & (found - 1) == 0),
+        low=low,
+        high=high,
     )
 
 
@@ -69,14 +74,25 @@ def odd() -> Rule:
     return Rule("an odd number", lambda found: found & 1 == 1)
 
 
+def word_of(member: IntEnum) -> str:
+    """Give the word of an enumeration's value: its `label`, or its name in small letters."""
+    return str(getattr(member, "label", member.name.lower()))
+
+
+def known_values(names: type[IntEnum]) -> Iterator[tuple[int, str]]:
+    """List the values of an enumeration, ascending, each with its word."""
+    for value in sorted(int(member) for member in names):
+        yield value, word_of(names(value))
+
+
 def member_of(names: type[IntEnum]) -> Rule:
     """Accept the values of an enumeration."""
-    values = sorted(int(member) for member in names)
+    known = tuple(known_values(names))
 
     def holds(found: Any) -> Any:
-        known = found == values[0]
-        for value in values[1:]:
-            known = known | (found == value)
-        return known
+        passed = found == known[0][0]
+        for value, _ in known[1:]:
+            passed = passed | (found == value)
+        return passed
 
-    return Rule("one of " + ", ".join(f"{v} {names(v).name.lower()}" for v in values), holds)
+    return Rule("one of " + ", ".join(f"{value} {word}" for value, word in known), holds)

@@ -11,11 +11,16 @@ from enum import IntEnum, IntFlag
 
 import construct
 
+from formats import ps_bundle
 from formats.layout import (
+    Blob,
     Counted,
     Field,
+    FileLayout,
+    Placed,
     Record,
     Rule,
+    Stated,
     at_least,
     at_most,
     between,
@@ -75,7 +80,11 @@ class Kind(IntEnum):
 OPTIONAL = 1
 """Directory flag: a reader that does not know the kind skips the section."""
 
-_KNOWN_BITS = Rule("no bits but 0 to 2 (profile 0: standard)", lambda found: found & ~int(KNOWN_FLAGS) == 0)
+_KNOWN_BITS = Rule(
+    "no bits but 0 to 2 (profile 0: standard)",
+    lambda found: found & ~int(KNOWN_FLAGS) == 0,
+    high=int(KNOWN_FLAGS),
+)
 
 HEADER = Record(
     "q25tokrt_header",
@@ -90,6 +99,7 @@ HEADER = Record(
         u32,
         "bit 0 rank = out_id - 256, bit 1 NFC, bit 2 sample, bits 8-11 profile",
         rule=_KNOWN_BITS,
+        flags=Flag,
     ),
     Field("section_count", u32, "entries of the directory", rule=between(len(Kind), MAX_SECTIONS)),
     Field(
@@ -110,38 +120,41 @@ HEADER = Record(
         "slots that a look-up in the merge-pair index visits",
         rule=between(1, MAX_PROBE),
     ),
-    Field("hash_seed", u64, "multiplier of the merge-pair index's hash", rule=odd()),
+    Field("hash_seed", u64, "multiplier of the merge-pair index's hash", rule=odd(), form="hex"),
     Field(
         "pre_name",
         construct.Bytes(PRE_NAME_BYTES),
         "the pre-tokenizer's name as in the GGUF, NUL-padded",
+        form="text",
     ),
     Field(
         "class_tables",
         u32,
         "Unicode of the character classes: major << 16, minor << 8, patch; 0 none",
+        form="hex",
     ),
-    Field("nfc_tables", u32, "Unicode of the NFC tables, in the same form"),
-    Field("bos_id", u32, "id that starts a text, or 0xFFFFFFFF", unit="token id"),
-    Field("eos_id", u32, "id that ends a text, or 0xFFFFFFFF", unit="token id"),
-    Field("pad_id", u32, "id that fills a batch, or 0xFFFFFFFF", unit="token id"),
+    Field("nfc_tables", u32, "Unicode of the NFC tables, in the same form", form="hex"),
+    Field("bos_id", u32, "id that starts a text, or 0xFFFFFFFF", unit="token id", absent=NONE),
+    Field("eos_id", u32, "id that ends a text, or 0xFFFFFFFF", unit="token id", absent=NONE),
+    Field("pad_id", u32, "id that fills a batch, or 0xFFFFFFFF", unit="token id", absent=NONE),
     Field("n_end_ids", u32, "used entries of end_ids", rule=at_most(MAX_END_IDS)),
     Field(
         "end_ids",
         Counted(MAX_END_IDS, u32),
         "every id that ends a turn or a text; unused 0xFFFFFFFF",
         unit="token id",
+        absent=NONE,
     ),
     Field("source_sha256", construct.Bytes(32), "SHA-256 of the GGUF blob the image was made from"),
     Field("first_pad_id", u32, "ids from here on are padding; n_tokens: nothing is", unit="token id"),
     reserved("reserved", 64),
-    Field("crc32", u32, "CRC-32 (zlib) of the bytes before it followed by the whole directory"),
+    Field("crc32", u32, "CRC-32 (zlib) of the bytes before it followed by the whole directory", form="hex"),
 )
 
 DIRECTORY_ENTRY = Record(
     "q25tokrt_directory_entry",
     "Where one section lies.",
-    Field("kind", u32, "what the section holds; compact forms from 16"),
+    Field("kind", u32, "what the section holds; compact forms from 16", names=Kind, is_open=True),
     Field("flags", u32, "bit 0: readers that do not know the kind skip it", rule=at_most(OPTIONAL)),
     Field(
         "record_bytes",
@@ -149,23 +162,23 @@ DIRECTORY_ENTRY = Record(
         "size of one record; 0: no plain list of records",
         unit="bytes",
     ),
-    Field("offset", u32, "from the image's start, a multiple of section_align", unit="bytes"),
+    Field("offset", u32, "from the image's start, a multiple of section_align", unit="bytes", form="hex"),
     Field("length", u32, "size of the payload, without the zeros behind it", unit="bytes"),
     Field("count", u32, "number of records"),
-    Field("crc32", u32, "CRC-32 (zlib) of the payload"),
+    Field("crc32", u32, "CRC-32 (zlib) of the payload", form="hex"),
     Field("reserved", u32, "zero", rule=exactly(0)),
 )
 
 BYTE_TOKEN = Record(
     "byte_token",
     "The token that is exactly one byte; the row is the byte.",
-    Field("token_id", u32, "the token's id, or 0xFFFFFFFF", unit="token id"),
+    Field("token_id", u32, "the token's id, or 0xFFFFFFFF", unit="token id", absent=NONE),
 )
 
 PAIR_SLOT = Record(
     "pair_slot",
     "One slot of the merge-pair index.",
-    Field("slot", u32, "0 empty, else fingerprint << 18 | (row of the merge table + 1)"),
+    Field("slot", u32, "0 empty, else fingerprint << 18 | (row of the merge table + 1)", form="hex"),
 )
 
 SPECIAL_TOKEN_INDEX = Record(
@@ -178,16 +191,44 @@ SPECIAL_TOKEN_INDEX = Record(
     ),
     Field(
         "token_ids",
-        Counted("n_added", u32),
+        Counted("count", u32),
         "sorted by first byte, then longest first, then id",
         unit="token id",
     ),
 )
 
+IMAGE = FileLayout(
+    "q25tokrt",
+    "A tokenizer as one memory image that firmware opens in place.",
+    Field("header", HEADER, "what the image holds and how it was made"),
+    Field("directory", Counted("header.section_count", DIRECTORY_ENTRY), "an entry for each section"),
+    Field(
+        "sections",
+        Placed(
+            "directory",
+            size=Stated("length"),
+            align="header.section_align",
+            kind_field="kind",
+            kinds=Kind,
+            cases={
+                Kind.TOKEN_INDEX: Counted("count", ps_bundle.TOKEN_INDEX_RECORD),
+                Kind.TOKEN_BYTES: Blob("length"),
+                Kind.MERGE_TABLE: Counted("count", ps_bundle.MERGE_RECORD),
+                Kind.BYTE_TOKEN_MAP: Counted("count", BYTE_TOKEN),
+                Kind.MERGE_PAIR_INDEX: Counted("count", PAIR_SLOT),
+                Kind.SPECIAL_TOKEN_INDEX: SPECIAL_TOKEN_INDEX,
+            },
+        ),
+        "the sections, in the directory's order, aligned",
+    ),
+    file_name="q25_tokenizer.img",
+    signature=MAGIC,
+)
+
 RECORD_BYTES = {
-    Kind.TOKEN_INDEX: 8,
+    Kind.TOKEN_INDEX: ps_bundle.TOKEN_INDEX_RECORD.size,
     Kind.TOKEN_BYTES: 0,
-    Kind.MERGE_TABLE: 16,
+    Kind.MERGE_TABLE: ps_bundle.MERGE_RECORD.size,
     Kind.BYTE_TOKEN_MAP: BYTE_TOKEN.size,
     Kind.MERGE_PAIR_INDEX: PAIR_SLOT.size,
     Kind.SPECIAL_TOKEN_INDEX: 0,

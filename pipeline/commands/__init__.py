@@ -11,6 +11,7 @@ from pipeline.commands.encode import COMMAND as ENCODE
 from pipeline.commands.inspect import COMMAND as INSPECT
 from pipeline.commands.models import COMMAND as MODELS
 from pipeline.commands.run import COMMAND as RUN
+from pipeline.commands.schema import COMMAND as SCHEMA
 from pipeline.commands.status import COMMAND as STATUS
 from pipeline.commands.verify import COMMAND as VERIFY
 
@@ -19,5 +20,5 @@ if TYPE_CHECKING:
 
     from pipeline.commands.command import Command
 
-COMMANDS: Sequence[Command] = (RUN, STATUS, DAG, INSPECT, MODELS, VERIFY, CLEAN, ENCODE, DECODE)
+COMMANDS: Sequence[Command] = (RUN, STATUS, DAG, INSPECT, MODELS, SCHEMA, VERIFY, CLEAN, ENCODE, DECODE)
 """In the order of the help."""

@@ -11,6 +11,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A call with what it prints, for the help and the docs; the tests run it.
+
+    The files it names are those of `manifests/qwen25.yaml`, built on the sample.
+
+    Attributes:
+        call: what is typed behind `pipeline`.
+        output: what it prints.
+
+    """
+
+    call: str
+    output: str
+
+    def __str__(self) -> str:
+        return f"$ pipeline {self.call}\n{self.output}".rstrip("\n")
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """A command of the command line.
 
@@ -20,6 +39,7 @@ class Command:
         description: the text of its own help.
         add_arguments: declares its arguments.
         run: does the work and returns the exit code; a PipelineError ends it with the code of its kind.
+        examples: calls with what they print.
 
     """
 
@@ -28,3 +48,9 @@ class Command:
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def epilog(self) -> str:
+        """The examples, for the help."""
+        return "\n\n".join(["examples:", *map(str, self.examples)]) if self.examples else ""

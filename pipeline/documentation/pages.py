@@ -6,55 +6,23 @@ import argparse
 import inspect
 from typing import TYPE_CHECKING
 
-from formats.catalog import FORMATS
-from formats.layout.describe import field_rows, nested_records
 from pipeline.__main__ import build_parser
+from pipeline.commands import COMMANDS
 from pipeline.manifest.describe import describe
+from pipeline.schema.tables import markdown_page, markdown_table
 from pipeline.steps import DECLARATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from formats.layout import Record
     from pipeline.steps.step import Step
 
 NOTICE = "<!-- Made from the code by `make docs`; do not edit. -->"
 
 
 def formats_page() -> str:
-    """Describe every binary layout: offset, size, type, meaning and constraint of each field."""
-    parts = [
-        "# Binary formats",
-        (
-            "All numbers are little-endian, all records packed. Each layout is declared once, with construct, in "
-            "`formats/`; this page, the packers, the readers and the checks are made from that declaration."
-        ),
-    ]
-    for entry in FORMATS:
-        parts += [f"## {entry.name}", entry.description]
-        described: dict[str, Record] = {}
-        for record in entry.records:
-            for layout in (record, *nested_records(record)):
-                described.setdefault(layout.name, layout)
-        for layout in described.values():
-            parts += [f"### {layout.name}", layout.meaning, _record_table(layout)]
-    return _page(parts)
-
-
-def _record_table(record: Record) -> str:
-    rows = [
-        (
-            "" if row.offset is None else str(row.offset),
-            "varies" if row.size is None else str(row.size),
-            f"`{row.type}`",
-            f"`{row.name}`",
-            row.unit,
-            row.meaning,
-            row.rule,
-        )
-        for row in field_rows(record)
-    ]
-    return _table(("offset", "size", "type", "field", "unit", "meaning", "must be"), rows)
+    """Describe every binary layout, as `pipeline schema --markdown` does."""
+    return _page([markdown_page()])
 
 
 def manifest_page() -> str:
@@ -82,7 +50,7 @@ def _step_parts(step: Step) -> Iterator[str]:
     yield inspect.cleandoc(type(step).__doc__ or "")
     yield "Reads: " + ", ".join(f"`{name}`" for name in step.reads) + "."
     rows = [(f"`{a.name}`", f"{a.layout} {a.version}", a.summary) for a in step.writes]
-    yield _table(("artifact", "layout", "holds"), rows)
+    yield markdown_table(("artifact", "layout", "holds"), rows)
 
 
 def commands_page() -> str:
@@ -90,10 +58,12 @@ def commands_page() -> str:
     parser = build_parser()
     subparsers = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     parts = ["# Commands", str(parser.description), "```\n" + str(parser.epilog) + "\n```"]
+    examples = {command.name: command.examples for command in COMMANDS}
     for name, command in subparsers.choices.items():
         parts += [f"## {name}", inspect.cleandoc(command.description or "")]
         rows = [(_argument(action), action.help or "") for action in command._actions]
-        parts.append(_table(("argument", "meaning"), rows))
+        parts.append(markdown_table(("argument", "meaning"), rows))
+        parts += [f"```\n{example}\n```" for example in examples[name]]
     return _page(parts)
 
 
@@ -103,12 +73,6 @@ def _argument(action: argparse.Action) -> str:
     options = ", ".join(action.option_strings)
     value = action.metavar or ("|".join(action.choices) if action.choices else "")
     return f"`{options} {value}`" if value and action.nargs != 0 else f"`{options}`"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
 
 
 def _page(parts: Iterable[str]) -> str:

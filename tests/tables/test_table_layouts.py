@@ -51,7 +51,7 @@ def test_all_rows_of_each_table(real):
 def test_the_special_token_index(real):
     data = real.section(Kind.SPECIAL_TOKEN_INDEX)
     count = len(real.vocabulary.added_ids)
-    parsed = layout.SPECIAL_TOKEN_INDEX.parse(data, n_added=count)
+    parsed = layout.SPECIAL_TOKEN_INDEX.parse(data, count=count)
     assert sorted(parsed.token_ids) == real.vocabulary.added_ids.tolist()
 
 
