@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FILE_NAME = "token_types.bin"
 
 TOKEN_TYPE = Record(
-    "token_type",
+    "token_type_record",
     "One token's type.",
     Field("token_type", i32, "what the token is", names=TokenType),
 )

@@ -12,6 +12,8 @@ import subprocess
 
 PACKAGES = {
     "make": "make",
+    "node": "nodejs",
+    "npm": "npm",
     "gcc": "gcc",
     "g++": "g++",
     "clang": "clang",

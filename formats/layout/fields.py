@@ -207,7 +207,7 @@ def fixed_size(subcon: construct.Construct) -> int | None:
 
 def cut_short(layout: construct.Construct, stream: Any, offset: int, path: str) -> FormatError:
     """Make the refusal for a value that starts at `offset` and goes beyond the end of the data."""
-    left = construct.stream_seek(stream, 0, 2, path) - offset
+    left = max(construct.stream_seek(stream, 0, 2, path) - offset, 0)
     return FormatError(_size_words(layout), f"{left} bytes before the end", path=path, offset=offset)
 
 

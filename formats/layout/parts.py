@@ -29,13 +29,7 @@ class Counted(construct.Array):  # type: ignore[misc]
     def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
         values = construct.ListContainer()
         for index in range(construct.evaluate(self.count, context)):
-            offset = construct.stream_tell(stream, path)
-            try:
-                values.append(self.subcon._parsereport(stream, context, path))
-            except FormatError as error:
-                raise located(error, f"[{index}]") from None
-            except construct.ConstructError as error:
-                raise cut_short(self.subcon, stream, offset, f"[{index}]") from error
+            values.append(_parse_element(self.subcon, index, stream, context, path))
         return values
 
     def _build(self, obj: Any, stream: Any, context: Any, path: str) -> construct.ListContainer:
@@ -45,16 +39,38 @@ class Counted(construct.Array):  # type: ignore[misc]
             raise FormatError(f"{count} elements", shown(obj), offset=offset)
         if len(obj) != count:
             raise FormatError(f"{count} elements", f"{len(obj)}", offset=offset)
-        built = construct.ListContainer()
-        for index, value in enumerate(obj):
-            offset = construct.stream_tell(stream, path)
-            try:
-                built.append(self.subcon._build(value, stream, context, path))
-            except FormatError as error:
-                raise located(error, f"[{index}]") from None
-            except (construct.ConstructError, ValueError) as error:
-                raise unfit(self.subcon, value, offset, f"[{index}]") from error
-        return built
+        return _build_elements(self.subcon, obj, stream, context, path)
+
+
+class ToEnd(construct.Subconstruct):  # type: ignore[misc]
+    """Elements up to the end of the file, which holds a whole number of them."""
+
+    def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
+        values = construct.ListContainer()
+        while not construct.stream_iseof(stream):
+            values.append(_parse_element(self.subcon, len(values), stream, context, path))
+        return values
+
+    def _build(self, obj: Any, stream: Any, context: Any, path: str) -> construct.ListContainer:
+        if not isinstance(obj, Sequence):
+            raise FormatError("elements", shown(obj), offset=construct.stream_tell(stream, path))
+        return _build_elements(self.subcon, obj, stream, context, path)
+
+    def _sizeof(self, _context: Any, path: str) -> int:
+        raise construct.SizeofError(path=path)
+
+
+class BytesToEnd(construct.Construct):  # type: ignore[misc]
+    """A run of bytes up to the end of the file."""
+
+    def _parse(self, stream: Any, _context: Any, path: str) -> bytes:
+        return bytes(construct.stream_read_entire(stream, path))
+
+    def _build(self, obj: Any, stream: Any, _context: Any, path: str) -> bytes:
+        if not isinstance(obj, (bytes, bytearray)):
+            raise FormatError("bytes", shown(obj), offset=construct.stream_tell(stream, path))
+        construct.stream_write(stream, obj, len(obj), path)
+        return bytes(obj)
 
 
 class Blob(construct.Bytes):  # type: ignore[misc]
@@ -70,33 +86,6 @@ class Blob(construct.Bytes):  # type: ignore[misc]
         self.length_field = length
 
 
-class ToEnd(construct.GreedyRange):  # type: ignore[misc]
-    """Elements up to the end of the file, which holds a whole number of them."""
-
-    def _parse(self, stream: Any, context: Any, path: str) -> construct.ListContainer:
-        values = construct.ListContainer()
-        while not construct.stream_iseof(stream):
-            offset = construct.stream_tell(stream, path)
-            try:
-                values.append(self.subcon._parsereport(stream, context, path))
-            except FormatError as error:
-                raise located(error, f"[{len(values)}]") from None
-            except construct.ConstructError as error:
-                raise cut_short(self.subcon, stream, offset, f"[{len(values)}]") from error
-        return values
-
-
-class BytesToEnd(construct.Construct):  # type: ignore[misc]
-    """A run of bytes up to the end of the file."""
-
-    def _parse(self, stream: Any, _context: Any, path: str) -> bytes:
-        return bytes(construct.stream_read_entire(stream, path))
-
-    def _build(self, obj: Any, stream: Any, _context: Any, path: str) -> bytes:
-        construct.stream_write(stream, obj, len(obj), path)
-        return bytes(obj)
-
-
 class Choice(construct.Switch):  # type: ignore[misc]
     """A value whose layout an earlier field chooses.
 
@@ -109,6 +98,31 @@ class Choice(construct.Switch):  # type: ignore[misc]
     def __init__(self, type_field: str, cases: Mapping[Any, construct.Construct]) -> None:
         super().__init__(earlier(type_field), cases)
         self.type_field = type_field
+
+
+def _parse_element(layout: construct.Construct, index: int, stream: Any, context: Any, path: str) -> Any:
+    offset = construct.stream_tell(stream, path)
+    try:
+        return layout._parsereport(stream, context, path)
+    except FormatError as error:
+        raise located(error, f"[{index}]") from None
+    except construct.ConstructError as error:
+        raise cut_short(layout, stream, offset, f"[{index}]") from error
+
+
+def _build_elements(
+    layout: construct.Construct, values: Sequence[Any], stream: Any, context: Any, path: str
+) -> construct.ListContainer:
+    built = construct.ListContainer()
+    for index, value in enumerate(values):
+        offset = construct.stream_tell(stream, path)
+        try:
+            built.append(layout._build(value, stream, context, path))
+        except FormatError as error:
+            raise located(error, f"[{index}]") from None
+        except (construct.ConstructError, ValueError) as error:
+            raise unfit(layout, value, offset, f"[{index}]") from error
+    return built
 
 
 def earlier(name: str) -> Callable[[Any], int]:

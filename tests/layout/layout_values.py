@@ -5,7 +5,7 @@ import copy
 import construct
 from hypothesis import strategies as st
 
-from formats.layout import Blob, Choice, Counted, Field, Record, u16
+from formats.layout import Blob, BytesToEnd, Choice, Counted, Field, Placed, Record, ToEnd, u16
 
 FEW = 3
 """Elements of a list and bytes of a text, at the most."""
@@ -15,9 +15,16 @@ NUMBERS = sorted({0, 1, 2, 3, 5, 6, 7, 64, 100, 255, 256, 2**16 - 1, 2**31, 2**3
 def self_contained(record):
     """Put a record that counts by a field of the record around it behind such a field."""
     names = {field.name for field in record.fields}
-    outside = {size_field(field.subcon) for field in record.fields} - names - {None}
+    sizes = {size_field(field.subcon) for field in record.fields} - {None}
+    outside = {name for name in sizes if name.partition(".")[0] not in names}
     fields = [Field(name, u16, "stands outside") for name in sorted(outside)]
     return Record(record.name, record.meaning, *fields, *record.fields) if fields else record
+
+
+def without_placed(layout):
+    """Leave out the parts of a file whose places must fit their directory."""
+    fields = [field for field in layout.fields if not isinstance(field.subcon, Placed)]
+    return Record(layout.name, layout.meaning, *fields)
 
 
 def size_field(layout):
@@ -44,6 +51,15 @@ def values_of(draw, record):
     return values
 
 
+def count_of(layout, values):
+    """Give the number of a list's elements, from the fields before it."""
+    if layout.count_field is None:
+        return layout.count
+    for step in layout.count_field.split("."):
+        values = values[step]
+    return values
+
+
 @st.composite
 def value_of(draw, layout, values):
     """Draw a value of one part; `values` holds the fields before it."""
@@ -56,20 +72,29 @@ def value_of(draw, layout, values):
     if isinstance(layout, Record):
         return draw(values_of(layout))
     if isinstance(layout, Counted):
-        count = values[layout.count_field] if layout.count_field else layout.count
+        count = count_of(layout, values)
         few = [draw(value_of(layout.subcon, values)) for _ in range(min(count, FEW))]
         return [*few, *[copy.deepcopy(few[-1]) for _ in range(len(few), count)]]
+    if isinstance(layout, ToEnd):
+        return [draw(value_of(layout.subcon, values)) for _ in range(draw(st.integers(1, FEW)))]
     if isinstance(layout, Choice):
         return draw(value_of(layout.cases[values[layout.type_field]], values))
-    if isinstance(layout, construct.Bytes):
-        size = values[layout.length_field] if isinstance(layout, Blob) else layout.length
-        return draw(st.binary(min_size=size, max_size=size))
+    if isinstance(layout, (construct.Bytes, BytesToEnd)):
+        return draw(bytes_of(layout, values))
     assert isinstance(layout, construct.FormatField)
     if layout.fmtstr[-1] in "fd":
         return draw(st.floats(width=8 * layout.length))
     low, high = limits(layout)
     near = [number for number in NUMBERS if low <= number <= high]
     return draw(st.sampled_from(near) | st.integers(low, high))
+
+
+def bytes_of(layout, values):
+    """Give a strategy for a run of bytes."""
+    if isinstance(layout, BytesToEnd):
+        return st.binary(min_size=1, max_size=FEW)
+    size = values[layout.length_field] if isinstance(layout, Blob) else layout.length
+    return st.binary(min_size=size, max_size=size)
 
 
 def limits(layout):

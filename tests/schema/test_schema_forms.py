@@ -1,0 +1,83 @@
+"""Text, JSON and Markdown of the declared layouts, and what holds for every declaration."""
+
+import json
+
+import pytest
+
+from formats.catalog import BY_NAME, FORMATS
+from formats.gguf.layout import GGUF
+from formats.layout import Field, fixed_size
+from formats.layout.describe import field_rows
+from formats.q25tokrt.layout import IMAGE
+from pipeline.schema.json_form import describe_format
+from pipeline.schema.names import all_fields, enumerations
+from pipeline.schema.tables import markdown_page, text_tables
+from pipeline.steps import DECLARATIONS
+from pipeline.steps.runtime_image import IMAGE as IMAGE_NAME
+
+by_format = pytest.mark.parametrize("name", BY_NAME)
+
+
+@by_format
+def test_every_field_is_in_every_form(name):
+    known = BY_NAME[name]
+    text, page, plain = text_tables(known), markdown_page([known]), describe_format(known)
+    assert [record["name"] for record in plain["records"]] == [name, *(r.name for r in known.records)]
+    for record, described in zip((known.layout, *known.records), plain["records"], strict=True):
+        assert described["size"] == fixed_size(record)
+        assert [field["name"] for field in described["fields"]] == [field.name for field in record.fields]
+        for row in field_rows(record):
+            assert f"`{row.name}`" in page
+            assert row.meaning in text
+    json.dumps(plain, allow_nan=False)
+
+
+def test_offsets_add_up_until_a_field_varies():
+    for known in FORMATS:
+        for record in (known.layout, *known.records):
+            at = 0
+            for row in field_rows(record):
+                assert row.offset == at
+                at = None if at is None or row.size is None else at + row.size
+
+
+def test_every_field_has_a_meaning_and_known_words():
+    for known in FORMATS:
+        for field in all_fields(known.layout):
+            assert isinstance(field, Field)
+            assert field.docs
+            assert not field.docs.endswith(".")
+            assert field.form in ("", "hex", "text")
+
+
+def test_no_enumeration_has_the_name_of_a_record():
+    # Exported parsers keep both in one namespace.
+    for known in FORMATS:
+        names = {record.name for record in known.records} | {known.name}
+        assert not names & {found.name for found in enumerations(known.layout)}
+
+
+def test_every_binary_artifact_has_a_format():
+    written = {artifact.layout for step in DECLARATIONS.values() for artifact in step.writes}
+    binary = {
+        artifact.layout
+        for step in DECLARATIONS.values()
+        for artifact in step.writes
+        if artifact.name.endswith((".bin", ".img"))
+    }
+    assert binary == {known.artifact for known in FORMATS if known.artifact}
+    assert {known.artifact for known in FORMATS if known.artifact} <= written
+    files = {a.name for step in DECLARATIONS.values() for a in step.writes}
+    assert {known.layout.file_name for known in FORMATS if known.artifact} <= files
+    assert IMAGE.file_name == IMAGE_NAME
+
+
+def test_what_places_parts_is_described():
+    _, directory, sections = describe_format(BY_NAME["q25tokrt"])["records"][0]["fields"]
+    assert directory["count"] == "header.section_count"
+    assert sections["cases"]["token_index"] == "token_index_record[count]"
+    assert sections["cases"]["token_bytes"] == "bytes[length]"
+    assert "alignment: header.section_align" in sections["place"]
+    tensors = describe_format(BY_NAME["gguf"])["records"][0]["fields"][-1]
+    assert "from the first aligned byte behind tensors" in tensors["place"]
+    assert GGUF.signature == b"GGUF"
