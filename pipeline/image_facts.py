@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from formats.q25tokrt.layout import NONE, Flag
 from formats.q25tokrt.packer import ImageFacts
+from pipeline.bpe.unicode_tables import version_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,4 +70,4 @@ def describe_image(image: Image) -> dict[str, Any]:
 
 def version_words(version: int) -> str | None:
     """Write a packed Unicode version as `16.0.0`, or None for 0."""
-    return f"{version >> 16}.{version >> 8 & 0xFF}.{version & 0xFF}" if version else None
+    return version_text(version) if version else None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from formats.byte_strings import ByteStrings
 from formats.ps_bundle import build_merge_table, build_token_index
 from formats.q25tokrt.packer import ImageFacts, pack_image
+from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED = 1, 2, 3, 4, 5
 
@@ -49,8 +50,8 @@ def image_facts(**changes):
         "pre_name": "qwen2",
         "nfc": True,
         "sample": False,
-        "class_tables": 0x100000,
-        "nfc_tables": 0x090000,
+        "class_tables": CLASS_TABLES_VERSION,
+        "nfc_tables": NFC_TABLES_VERSION,
         "bos_id": None,
         "eos_id": None,
         "pad_id": None,
@@ -91,6 +92,7 @@ class PlainTables:
         pads = vocabulary.first_pad_id
         self.first_pad_id = self.n_tokens if pads is None else pads
         self.pre, self.nfc = pre, nfc
+        self.class_tables, self.nfc_tables = CLASS_TABLES_VERSION, NFC_TABLES_VERSION
         self.added_tokens = [
             token
             for token, (_, kind) in enumerate(vocabulary.tokens[: self.first_pad_id])

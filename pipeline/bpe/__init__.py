@@ -3,6 +3,7 @@
 The ids are those of HuggingFace `tokenizers` for every text. What each module does:
 
 - `encoder`: text or UTF-8 bytes to ids: special tokens, NFC, the split rule, merges by rank
+- `text_encoder`: what that one and the C reader's have in common
 - `decoder`: ids to bytes, whole or one token at a time
 - `tables`: what both need to know of a vocabulary, as a protocol
 - `specials`, `nfc`, `pretokenizer`, `merging`: the four stages of encoding

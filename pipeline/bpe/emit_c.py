@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from formats.byte_level import BYTE_AT_INDEX, INDEX_OF_BYTE
 from pipeline.bpe import c_tables
-from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION
+from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION, version_text
 from pipeline.errors import CheckFailed, MachineError, PipelineError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def tables_text() -> str:
         "MARK_ORDERS": f"{max(nfc.mark_order) + 1}u",
     }
     parts = [
-        _HEAD.format(classes=_dotted(CLASS_TABLES_VERSION), nfc=_dotted(NFC_TABLES_VERSION)),
+        _HEAD.format(classes=version_text(CLASS_TABLES_VERSION), nfc=version_text(NFC_TABLES_VERSION)),
         "".join(f"#define Q25_NL_{name} {value}\n" for name, value in constants.items()),
         _array("lead", "uint8_t", classes.lead),
         _array("class_block", "uint8_t", classes.blocks),
@@ -109,10 +109,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
         return MachineError.exit_code
     return 0
-
-
-def _dotted(version: int) -> str:
-    return f"{version >> 16}.{version >> 8 & 0xFF}.{version & 0xFF}"
 
 
 def _array(name: str, c_type: str, values: Sequence[int]) -> str:

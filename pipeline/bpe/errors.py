@@ -35,5 +35,9 @@ class PretokenizerError(ModelError):
     """A model whose rule of splitting text is unknown here: it cannot be encoded exactly."""
 
 
+class UnicodeTablesError(ModelError):
+    """A vocabulary that was checked with Unicode tables of other versions than the encoder's."""
+
+
 class ByteTokenError(ModelError):
     """A text holds a byte for which the vocabulary has no token."""

@@ -32,6 +32,8 @@ class ImageTables:
         self.first_pad_id: int = header.first_pad_id
         self.pre = image.pre_name
         self.nfc = Flag.NFC in image.flags
+        self.class_tables: int = header.class_tables
+        self.nfc_tables: int = header.nfc_tables
         self._index = _words(image.sections[Kind.TOKEN_INDEX].data)
         self._bytes = image.sections[Kind.TOKEN_BYTES].data
         self._merges = _words(image.sections[Kind.MERGE_TABLE].data)

@@ -28,6 +28,14 @@ class TokenTables(Protocol):
         """Whether the text is brought to NFC before it is cut into pieces."""
 
     @property
+    def class_tables(self) -> int:
+        """Unicode version of the character classes it was checked with, packed as in `unicode_tables`."""
+
+    @property
+    def nfc_tables(self) -> int:
+        """Unicode version of the NFC tables it was checked with, in the same form."""
+
+    @property
     def added_tokens(self) -> Sequence[int]:
         """Ids of the types 2, 3 and 4 below `first_pad_id`, in any order."""
 

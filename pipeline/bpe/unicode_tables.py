@@ -25,6 +25,7 @@ __all__ = [
     "Ranges",
     "class_tables",
     "nfc_tables",
+    "version_text",
 ]
 
 Ranges = tuple[tuple[int, int], ...]
@@ -61,6 +62,15 @@ class NfcTables(NamedTuple):
     decompositions: dict[str, str]
     combining_classes: dict[str, int]
     compositions: dict[str, str]
+
+
+def version_text(version: int) -> str:
+    """Write a packed version.
+
+    >>> version_text(0x100000)
+    '16.0.0'
+    """
+    return f"{version >> 16}.{version >> 8 & 0xFF}.{version & 0xFF}"
 
 
 @cache

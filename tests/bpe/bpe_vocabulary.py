@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formats.token_types import TokenType
+from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION
 from pipeline.sources.sample.vocabulary import base_tokens, recover_merges, vocabulary_file
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class ListTables:
         first_pad_id: int | None = None,
         pre: str = "qwen2",
         nfc: bool = True,
+        unicode: tuple[int, int] = (CLASS_TABLES_VERSION, NFC_TABLES_VERSION),
     ) -> None:
         self.tokens = list(tokens)
         self.merges = {(left, right): (rank, out) for rank, (left, right, out) in enumerate(merges)}
@@ -33,6 +35,7 @@ class ListTables:
         self.first_pad_id = self.n_tokens if first_pad_id is None else first_pad_id
         self.pre = pre
         self.nfc = nfc
+        self.class_tables, self.nfc_tables = unicode
         self.added_tokens = [
             token
             for token, (_, kind) in enumerate(self.tokens[: self.first_pad_id])

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tokenizers import normalizers
 
 from pipeline.bpe import encoder as module
+from pipeline.bpe.decoder import Decoder
 from pipeline.bpe.encoder import Encoder
-from pipeline.bpe.errors import ByteTokenError, PretokenizerError, TextError
+from pipeline.bpe.errors import ByteTokenError, PretokenizerError, TextError, UnicodeTablesError
 from pipeline.bpe.nfc import is_nfc
 from pipeline.errors import ModelError, UsageError
 
@@ -258,6 +259,35 @@ def test_unknown_rule():
         Encoder(small_tables(pre="llama-bpe"))
     with pytest.raises(PretokenizerError, match="names no pre-tokenizer"):
         Encoder(small_tables(pre=""))
+
+
+@pytest.mark.parametrize(
+    ("unicode", "words"),
+    [
+        (
+            (0x110000, 0x090000),
+            "character classes: expected an image checked with the tables of Unicode 16.0.0, found 17.0.0:",
+        ),
+        (
+            (0x100000, 0x090001),
+            "NFC: expected an image checked with the tables of Unicode 9.0.0, found 9.0.1:",
+        ),
+        (
+            (0, 0),
+            "character classes: expected an image checked with the tables of Unicode 16.0.0, found none:",
+        ),
+    ],
+)
+def test_tables_of_other_unicode_versions(unicode, words):
+    """Refused whatever the text, as the C reader does, and with or without NFC; decoding needs none."""
+    for nfc in (True, False):
+        with pytest.raises(UnicodeTablesError) as caught:
+            Encoder(small_tables(unicode=unicode, nfc=nfc))
+        assert isinstance(caught.value, ModelError)
+        assert str(caught.value).startswith(words)
+    assert Decoder(small_tables(unicode=unicode)).decode([97]) == b"a"
+    with pytest.raises(PretokenizerError):  # told first, as there
+        Encoder(small_tables(unicode=unicode, pre="llama-bpe"))
 
 
 def test_added_token_that_is_not_utf8():
