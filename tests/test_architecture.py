@@ -61,8 +61,15 @@ def inside(name, package):
         ("pipeline.manifest", ["pipeline.runner", "pipeline.commands", "pipeline.sources", "pipeline.model"]),
         ("pipeline.schema", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
         ("pipeline.vocabulary", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
-        ("pipeline.bpe", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
         ("pipeline.engines", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
+        (
+            "pipeline.bpe",
+            [
+                *("pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"),
+                "pipeline.native",
+            ],
+        ),
+        ("pipeline.native", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
     ],
 )
 def test_imports_go_one_way(package, never):

@@ -51,10 +51,7 @@ class Decoder:
         """Yield the bytes of each id up to the end, empty for one that is left out; errors as in `decode`."""
         for index, token in enumerate(ids):
             if not 0 <= token < self._tables.n_tokens:
-                raise TokenIdError(
-                    f"id {token} at index {index}: expected an id from 0 to {self._tables.n_tokens - 1}",
-                    index,
-                )
+                raise unknown_id(token, index, self._tables.n_tokens)
             if token in self._end_ids:
                 return
             yield self._bytes(token)
@@ -82,6 +79,11 @@ class Decoder:
                 held = held[ready:]
         if held:
             yield held
+
+
+def unknown_id(token: int, index: int, n_tokens: int) -> TokenIdError:
+    """Say that an id is not in the vocabulary."""
+    return TokenIdError(f"id {token} at index {index}: expected an id from 0 to {n_tokens - 1}", index)
 
 
 def unfinished(data: bytes) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
 from pipeline.commands.console import put
+from pipeline.commands.engine_argument import add_engine_argument, make_decoder
 from pipeline.commands.image_arguments import add_image_argument, in_line, lines_of, load_image, read_input
 
 if TYPE_CHECKING:
@@ -26,20 +27,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--skip-control", action="store_true", help="leave out control and unknown tokens")
     parser.add_argument("--stop-at-end", action="store_true", help="stop at the first end token of the image")
+    add_engine_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Decode every line of ids."""
-    from pipeline.bpe.decoder import Decoder
-    from pipeline.bpe.image_tables import ImageTables
     from pipeline.errors import UsageError
 
     if arguments.ids and arguments.file is not None:
         raise UsageError("expected IDs or --file, found both")
     data = " ".join(arguments.ids).encode() if arguments.ids else read_input(arguments.file)
     image = load_image(arguments.image)
-    end_ids = image.end_ids if arguments.stop_at_end else ()
-    decoder = Decoder(ImageTables(image), skip_control=arguments.skip_control, end_ids=end_ids)
+    decoder = make_decoder(
+        arguments.engine, image, skip_control=arguments.skip_control, stop_at_end=arguments.stop_at_end
+    )
     end = b"\n" if arguments.lines else b""
     for number, line in enumerate(lines_of(data) if arguments.lines else [data], 1):
         with in_line(number if arguments.lines else None):

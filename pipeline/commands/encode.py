@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
 from pipeline.commands.console import say
+from pipeline.commands.engine_argument import add_engine_argument, make_encoder
 from pipeline.commands.image_arguments import add_image_argument, in_line, lines_of, load_image, read_input
 from pipeline.text_output import json_line
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from pipeline.bpe.encoder import Encoder
+    from pipeline.bpe.text_encoder import TextEncoder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,19 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print a JSON object for each text, with its pieces"
     )
+    add_engine_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Encode every text."""
-    from pipeline.bpe.encoder import Encoder
-    from pipeline.bpe.image_tables import ImageTables
     from pipeline.errors import UsageError
 
     if arguments.text is not None and arguments.file is not None:
         raise UsageError("expected TEXT or --file, found both")
     data = read_input(arguments.file) if arguments.text is None else os.fsencode(arguments.text)
-    tables = ImageTables(load_image(arguments.image))
-    encoder = Encoder(tables, arguments.specials, arguments.invalid)
+    image = load_image(arguments.image)
+    encoder = make_encoder(arguments.engine, image, arguments.specials, arguments.invalid)
     for number, text in enumerate(lines_of(data) if arguments.lines else [data], 1):
         with in_line(number if arguments.lines else None), _with_advice():
             line = _pieces(encoder, text) if arguments.json else " ".join(map(str, encoder.encode(text)))
@@ -77,7 +77,7 @@ def _with_advice() -> Iterator[None]:
         raise UsageError(f"{error}; --invalid replace takes U+FFFD for them") from error
 
 
-def _pieces(encoder: Encoder, text: bytes) -> str:
+def _pieces(encoder: TextEncoder, text: bytes) -> str:
     pieces = encoder.pieces(text)
     return json_line(
         {

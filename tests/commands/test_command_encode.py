@@ -1,11 +1,36 @@
-"""`encode` and `decode`: text from anywhere, ids from anywhere, and what is wrong with them in one line."""
+"""`encode` and `decode`: text from anywhere, ids from anywhere, and what is wrong with them in one line.
+
+Every test runs with both engines, which must say the same.
+"""
 
 import os
 import re
 
+import command_line
 import pytest
-from command_line import call, child
+from required_tools import need
 from tiny_model import END_OF_TEXT, FIRST_PAD, IM_END, IM_START, N_TOKENS, TOOL
+
+ENGINE = []
+
+
+@pytest.fixture(scope="module", params=["python", "c"], autouse=True)
+def engine(request, built_once):
+    """Give every call of a test its --engine; a cache keeps the C one's library for all of them."""
+    if request.param == "c":
+        need("gcc")
+    ENGINE[:] = ["--engine", request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIPELINE_CACHE", str(built_once / "engine cache"))
+        yield
+
+
+def call(command, *arguments, **options):
+    return command_line.call(command, *ENGINE, *arguments, **options)
+
+
+def child(command, *arguments, **options):
+    return command_line.child(command, *ENGINE, *arguments, **options)
 
 
 @pytest.fixture(scope="module")
