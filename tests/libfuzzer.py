@@ -1,4 +1,4 @@
-"""Short runs of libFuzzer: `PIPELINE_FUZZ_SECONDS` seconds for the targets of one library, 20 if it is not set."""
+"""Short runs of libFuzzer, at most `PIPELINE_FUZZ_SECONDS` for a folder of tests; 20 where that is not set."""
 
 from __future__ import annotations
 
