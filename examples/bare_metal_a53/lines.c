@@ -1,5 +1,7 @@
 #include "lines.h"
 
+#include "print.h"
+
 /* From link.ld. */
 extern const volatile uint32_t text_length[2];
 extern const uint8_t text_start[];
@@ -9,18 +11,22 @@ extern const uint8_t ram_end[];
 extern const uint8_t linked_text[];
 extern const uint8_t linked_text_end[];
 
-const char *text_find(text *found)
+int text_find(text *found)
 {
-    if (text_length[1] != TEXT_IS_LOADED) {
-        found->bytes = linked_text;
-        found->length = (uintptr_t)linked_text_end - (uintptr_t)linked_text;
-        return NULL;
+    const int is_loaded = text_length[1] == TEXT_IS_LOADED;
+    const size_t room = (uintptr_t)ram_end - (uintptr_t)text_start;
+    found->bytes = is_loaded ? text_start : linked_text;
+    found->length = is_loaded ? text_length[0] : (uintptr_t)linked_text_end - (uintptr_t)linked_text;
+    print("text: ");
+    print_number(found->length);
+    if (!is_loaded) {
+        print(" bytes, linked in\n");
+        return 1;
     }
-    found->bytes = text_start;
-    found->length = text_length[0];
-    return found->length <= (uintptr_t)ram_end - (uintptr_t)text_start
-               ? NULL
-               : "longer than the memory behind its address";
+    print(" bytes at 0x");
+    print_hex((uintptr_t)text_start, 8);
+    print(found->length <= room ? "\n" : ", more than the memory there\n");
+    return found->length <= room;
 }
 
 int text_next_line(text *left, text *line)

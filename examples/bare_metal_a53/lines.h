@@ -11,13 +11,13 @@ typedef struct text {
     size_t length;
 } text;
 
+#define TEXT_IS_LOADED 0x54353251u /* "Q25T" */
+
 /* Finds the text: what was loaded at text_start, or lines.txt, which is linked in.
  *
  * The 8 bytes before text_start say whether something was loaded there: a length in bytes and the word
- * TEXT_IS_LOADED, both of 32 bits. Returns NULL, or why the length cannot be right. */
-const char *text_find(text *found);
-
-#define TEXT_IS_LOADED 0x54353251u /* "Q25T" */
+ * TEXT_IS_LOADED, both of 32 bits. Says what was found; returns 0 where the length cannot be right. */
+int text_find(text *found);
 
 /* Whether there is one more line; takes it off. A line ends with a newline, which is not part of it; the last
  * one may do without. */

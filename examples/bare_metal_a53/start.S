@@ -10,6 +10,8 @@
     adrp    x0, vectors
     add     x0, x0, :lo12:vectors
     msr     vbar_el\level, x0
+    ic      iallu                   /* of what was there before this program */
+    dsb     nsh
     mrs     x0, sctlr_el\level
     orr     x0, x0, #(1 << 1)       /* A: alignment is checked */
     orr     x0, x0, #(1 << 12)      /* I: instructions are cached */

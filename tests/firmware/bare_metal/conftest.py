@@ -8,9 +8,23 @@ from real_models import RealTables
 
 
 @pytest.fixture(scope="session")
-def board(tmp_path_factory) -> Board:
-    """The example as it is."""
-    return Board(tmp_path_factory.mktemp("board") / "examples")
+def boards(tmp_path_factory):
+    """Give a build with some variables of the Makefile, made once: `boards(OPT="-O0")`. Not to be changed."""
+    made: dict[tuple, Board] = {}
+
+    def board(**variables):
+        key = tuple(sorted(variables.items()))
+        if key not in made:
+            made[key] = Board(tmp_path_factory.mktemp("board") / "examples", **variables)
+        return made[key]
+
+    return board
+
+
+@pytest.fixture(scope="session")
+def board(boards) -> Board:
+    """Give the example as it is."""
+    return boards()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from required_tools import need
+from required_tools import need, run
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 EXAMPLE = EXAMPLES / "bare_metal_a53"
@@ -78,6 +78,11 @@ class Board:
     @property
     def elf(self) -> Path:
         return self.folder / "build" / "tokenizer.elf"
+
+    def symbols(self) -> dict[str, int]:
+        """Give the addresses of the program's symbols."""
+        rows = run(need("aarch64-linux-gnu-nm"), self.elf).splitlines()
+        return {row.split()[2]: int(row.split()[0], 16) for row in rows}
 
     def make(self, *targets: str, **variables: str | Path) -> str:
         """Run make, which must succeed; return what it printed."""

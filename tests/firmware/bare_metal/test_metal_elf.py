@@ -10,9 +10,9 @@ from metal_board import Board
 from required_tools import need, run
 
 
-@pytest.fixture(scope="module", params=["-O0", "-O2", "-O3", "-Os"])
-def built(request, tmp_path_factory):
-    return Board(tmp_path_factory.mktemp("elf") / "examples", OPT=request.param)
+@pytest.fixture(scope="module", params=[{}, {"OPT": "-O0"}, {"OPT": "-O3"}, {"OPT": "-Os"}], ids=str)
+def built(request, boards):
+    return boards(**request.param)
 
 
 def read(option, elf):
@@ -32,11 +32,6 @@ def segments(elf):
     ]
 
 
-def symbols(elf):
-    rows = run(need("aarch64-linux-gnu-nm"), elf).splitlines()
-    return {row.split()[2]: int(row.split()[0], 16) for row in rows}
-
-
 def test_it_needs_nothing(built):
     assert run(need("aarch64-linux-gnu-nm"), "-u", built.elf) == ""
     assert read("-r", built.elf).strip() == "There are no relocations in this file."
@@ -49,7 +44,7 @@ def test_nothing_is_writable_and_executable(built):
 
 def test_it_is_where_the_map_says(built):
     loaded = segments(built.elf)
-    known = symbols(built.elf)
+    known = built.symbols()
     assert loaded[0][0] == known["start"] == 0x00100000
     assert f"0x{known['start']:x}\n" in read("-h", built.elf)
     assert all(end <= start for (_, end, _), (start, _, _) in pairwise(loaded))
@@ -81,16 +76,16 @@ def test_memory_functions_do_not_call_themselves(built):
     assert calls == {"memcpy": set(), "memset": set(), "memcmp": set()}
 
 
-def test_a_program_that_reaches_into_the_image(board):
+def test_a_program_that_reaches_into_the_image(tmp_path):
     with pytest.raises(AssertionError, match="the program reaches into the image"):
-        board.make(IMAGE_ADDRESS="0x00200000")
-    board.make()
+        Board(tmp_path / "examples", IMAGE_ADDRESS="0x00200000")
 
 
-def test_it_is_built_anew_when_it_has_to_be(tmp_path):
-    board = Board(tmp_path / "examples")
-    assert board.make() == ""
+def test_it_is_built_anew_when_it_has_to_be(tmp_path, board):
     before = board.elf.read_bytes()
+    board = Board(tmp_path / "elsewhere" / "examples")
+    assert board.elf.read_bytes() == before, "the same sources, other bytes"
+    assert board.make() == ""
     for name in (
         "main.c",
         "uart.h",
@@ -106,20 +101,12 @@ def test_it_is_built_anew_when_it_has_to_be(tmp_path):
     assert "main.o" in board.make(OPT="-Os")
     assert board.elf.read_bytes() != before
     assert "main.o" in board.make()
-
-
-def test_the_same_sources_give_the_same_bytes(tmp_path, board):
-    assert Board(tmp_path / "elsewhere" / "examples").elf.read_bytes() == board.elf.read_bytes()
+    board.make("clean")
+    assert not board.elf.parent.exists()
 
 
 def test_size_names_the_sections(board):
     assert re.search(r"^\.text +\d+ +1048576$", board.make("size"), re.MULTILINE)
-
-
-def test_clean(tmp_path):
-    board = Board(tmp_path / "examples")
-    board.make("clean")
-    assert not board.elf.parent.exists()
 
 
 @pytest.mark.parametrize("name", ["IMAGE", "TEXT"])
