@@ -1,4 +1,4 @@
-"""Every binary format of the project by name: what schema, dump and the printed pages go through."""
+"""Every format of the project by name: what schema, dump and the printed pages go through."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formats import ps_bundle, token_types_bin, tokenizer_bin, vocab_bin
+from formats import ps_bundle, tensor_payload, texts, token_types_bin, tokenizer_bin, vocab_bin
 from formats.gguf import layout as gguf_layout
+from formats.layout import Lines
 from formats.layout.describe import nested_records
 from formats.q25tokrt import layout as q25tokrt_layout
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from formats.layout import FileLayout, Record
+    from formats.layout import FileLayout, Key, Record
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,17 @@ class Format:
         return inspect.cleandoc(self.module.__doc__ or "")
 
     @property
+    def is_text(self) -> bool:
+        """Whether the file is lines of text."""
+        return isinstance(self.layout.fields[0].subcon, Lines)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys of the JSON in a text; empty where it holds none."""
+        lines = self.layout.fields[0].subcon
+        return lines.keys if isinstance(lines, Lines) else ()
+
+    @property
     def records(self) -> tuple[Record, ...]:
         """The layouts of the file's parts, in order of first use, each once."""
         return tuple(nested_records(self.layout))
@@ -57,6 +69,16 @@ FORMATS = (
     Format(vocab_bin.VOCAB_BIN, vocab_bin, "vocab_bin"),
     Format(tokenizer_bin.DOCUMENTED, tokenizer_bin, "tokenizer_bin"),
     Format(tokenizer_bin.LOADER, tokenizer_bin, "tokenizer_bin"),
+    Format(tensor_payload.TENSOR_PAYLOAD, tensor_payload, "tensor payload"),
     Format(gguf_layout.GGUF, gguf_layout, ""),
+    Format(texts.TOKENS, texts, "tokens"),
+    Format(texts.MERGES, texts, "merges"),
+    Format(texts.CHAT_TEMPLATE, texts, "chat_template"),
+    Format(texts.LAYER, texts, "ollama layer"),
+    Format(texts.FACTS, texts, "tokenizer_facts"),
+    Format(texts.MODEL, texts, "model"),
+    Format(texts.IMAGE_MANIFEST, texts, "q25tokrt manifest"),
+    Format(texts.TENSOR_MANIFEST, texts, "tensor payload manifest"),
+    Format(texts.BUILD_RECORD, texts, ""),
 )
 BY_NAME = {known.name: known for known in FORMATS}

@@ -19,6 +19,8 @@ from formats.byte_strings import ByteStrings
 from formats.layout import Blob, Place, Record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 
@@ -68,16 +70,8 @@ def scan_frames(data: Any, offset: int, count: int, record: Record, place: Place
             record's index.
 
     """
-    blob = record.fields[-1].subcon
-    if not isinstance(blob, Blob):
-        raise TypeError(f"{record.name} does not end in a string")
-    head = record.offset_of(record.fields[-1].name)
-    length_at = record.offset_of(blob.length_field)
-    length_field = next(field for field in record.fields if field.name == blob.length_field)
-    unpack = struct.Struct(length_field.subcon.fmtstr).unpack_from
-
+    head, length_name, length_at, _ = _shape(record)
     limit = len(data)
-    last = limit - head
     if offset > limit:
         raise place.error(f"a start inside the {limit} bytes", f"a start at {offset}")
     left = limit - offset
@@ -85,6 +79,29 @@ def scan_frames(data: Any, offset: int, count: int, record: Record, place: Place
         raise place.error(
             f"at most {left // head} elements of {head} bytes or more in the {left} bytes left", str(count)
         )
+    frames, length = find_frames(data, offset, count, record)
+    whole, at = len(frames.strings), frames.end
+    if length is not None:
+        # The string found last is the one that is too long.
+        cell = place.index(whole, at - offset).field(length_name, length_at)
+        raise cell.error(f"at most the {limit - at - head} bytes left", str(length))
+    if whole < count:
+        cell = place.index(whole, at - offset)
+        raise cell.error(f"{head} bytes or more", f"{limit - at} bytes before the end")
+    return frames
+
+
+def find_frames(data: Any, offset: int, count: int, record: Record) -> tuple[Frames, int | None]:
+    """Find the first of `count` records that lie inside `data` as a whole.
+
+    Returns:
+        these records, and the length that the next one states where its header is there but its
+        string goes beyond the end.
+
+    """
+    head, _, length_at, unpack = _shape(record)
+    limit = len(data)
+    last = limit - head
     starts = array("q")
     append = starts.append
     at = offset
@@ -94,18 +111,31 @@ def scan_frames(data: Any, offset: int, count: int, record: Record, place: Place
         (length,) = unpack(data, at + length_at)
         append(at + head)
         at += head + length
+    too_long = None
     if at > limit:
-        # The string found last is the one that is too long.
-        begin = starts[-1] - head
-        cell = place.index(len(starts) - 1, begin - offset).field(blob.length_field, length_at)
-        raise cell.error(f"at most the {limit - starts[-1]} bytes left", str(at - starts[-1]))
-    if len(starts) < count:
-        cell = place.index(len(starts), at - offset)
-        raise cell.error(f"{head} bytes or more", f"{limit - at} bytes before the end")
-
-    begins = np.frombuffer(starts, dtype=np.int64) if count else np.empty(0, dtype=np.int64)
-    lengths = np.empty(count, dtype=np.int64)
-    if count:
+        start = starts.pop()
+        too_long = at - start
+        at = start - head
+    begins = np.frombuffer(starts, dtype=np.int64) if starts else np.empty(0, dtype=np.int64)
+    lengths = np.empty(len(begins), dtype=np.int64)
+    if len(begins):
         lengths[:-1] = begins[1:] - head - begins[:-1]
         lengths[-1] = at - begins[-1]
-    return Frames(record, ByteStrings(np.frombuffer(data, dtype=np.uint8), begins, lengths), at)
+    strings = ByteStrings(np.frombuffer(data, dtype=np.uint8), begins, lengths)
+    return Frames(record, strings, at), too_long
+
+
+def ends_in_string(record: Record) -> bool:
+    """Tell whether a record is a header of fixed size and a string whose length is in it."""
+    return isinstance(record.fields[-1].subcon, Blob) and len(record.head().fields) == len(record.fields) - 1
+
+
+def _shape(record: Record) -> tuple[int, str, int, Callable[[Any, int], tuple[int]]]:
+    """Give the header's size, the length's name and offset in it, and what reads it."""
+    if not ends_in_string(record):
+        raise TypeError(f"{record.name} does not end in a string")
+    blob = record.fields[-1].subcon
+    length = next(field for field in record.fields if field.name == blob.length_field)
+    unpack: Any = struct.Struct(length.subcon.fmtstr).unpack_from
+    head = record.offset_of(record.fields[-1].name)
+    return head, length.name, record.offset_of(length.name), unpack

@@ -59,6 +59,8 @@ def inside(name, package):
         ("pipeline.runner", ["pipeline.commands", "pipeline.__main__"]),
         ("pipeline.sources", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.manifest", ["pipeline.runner", "pipeline.commands", "pipeline.sources", "pipeline.model"]),
+        ("pipeline.artifact_files", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
+        ("pipeline.dump", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.schema", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
         ("pipeline.vocabulary", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.engines", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
@@ -111,7 +113,9 @@ def test_a_module_says_what_it_is_for_and_is_small(path):
         assert len(text.splitlines()) <= LONGEST
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["schema", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["run", "--help"], ["schema", "--help"], ["dump", "--help"]]
+)
 def test_help_imports_nothing_heavy(arguments):
     assert imported_by(*arguments) == (0, [])
 

@@ -102,6 +102,7 @@ KEY_VALUE = Record(
     Field("key", KEY, "what the value is about"),
     Field("type", u32, "type of the value", names=ValueType),
     Field("value", Choice("type", {**_SINGLE, ValueType.ARRAY: ARRAY}), "the value"),
+    label="key",
 )
 
 TENSOR_INFO = Record(
@@ -113,6 +114,7 @@ TENSOR_INFO = Record(
     # A type that the table does not know is listed, not refused.
     Field("type", u32, "element type", names=GgmlType, is_open=True),
     Field("offset", u64, "first byte of the tensor, from the start of the data section", unit="bytes"),
+    label="name",
 )
 
 HEADER = Record(

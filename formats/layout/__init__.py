@@ -22,6 +22,7 @@ from formats.layout.fields import (
     u64,
 )
 from formats.layout.file_layout import FileLayout
+from formats.layout.lines import Key, Lines
 from formats.layout.parts import Blob, BytesToEnd, Choice, Counted, ToEnd
 from formats.layout.place import Place
 from formats.layout.placed import Blocks, KeyedNumber, Placed, Stated
@@ -35,7 +36,9 @@ __all__ = [
     "Counted",
     "Field",
     "FileLayout",
+    "Key",
     "KeyedNumber",
+    "Lines",
     "Place",
     "Placed",
     "Record",

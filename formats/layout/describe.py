@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import construct
 
 from formats.layout.fields import Field, Record, fixed_size
+from formats.layout.lines import Lines
 from formats.layout.numbers import number_kind
 from formats.layout.parts import Blob, BytesToEnd, Choice, Counted, ToEnd
 from formats.layout.placed import Placed
@@ -117,6 +118,8 @@ def type_words(layout: construct.Construct) -> str:
         return str(layout.name)
     if isinstance(layout, (construct.Bytes, BytesToEnd)):
         return "bytes"
+    if isinstance(layout, Lines):
+        return "line"
     if isinstance(layout, Choice):
         return f"by {layout.type_field}"
     if isinstance(layout, Placed):
@@ -136,7 +139,7 @@ def count_words(layout: construct.Construct) -> str:
         return str(layout.length)
     if isinstance(layout, Placed):
         return f"one for each of {layout.entries}"
-    return TO_THE_END if isinstance(layout, (ToEnd, BytesToEnd)) else ""
+    return TO_THE_END if isinstance(layout, (ToEnd, BytesToEnd, Lines)) else ""
 
 
 def nested_records(record: Record) -> Iterator[Record]:

@@ -118,13 +118,15 @@ class Record(construct.Struct):  # type: ignore[misc]
         name: the layout's name, in C's manner.
         meaning: one sentence for people.
         fields: the fields in order.
+        label: name of the field that says what the record is called in its file, or empty.
 
     """
 
-    def __init__(self, name: str, meaning: str, *fields: Field) -> None:
+    def __init__(self, name: str, meaning: str, *fields: Field, label: str = "") -> None:
         super().__init__(*fields)
         self.name = name
         self.meaning = meaning
+        self.label = label
         self.fields: tuple[Field, ...] = fields
 
     def _build(self, obj: Any, stream: Any, context: Any, path: str) -> Any:

@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the layout in the form that was asked for."""
     from formats.catalog import FORMATS
+    from pipeline.artifact_files import find_format
     from pipeline.errors import UsageError
 
     form, name = arguments.form, arguments.format
@@ -49,21 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     if name is None and form not in ("json", "markdown"):
         names = ", ".join(known.name for known in FORMATS)
         raise UsageError(f"schema --{form}: expected the name of one format: {names}")
-    _print(list(FORMATS) if name is None else [_find(name)], form)
+    _print(list(FORMATS) if name is None else [find_format(name)], form)
     return 0
-
-
-def _find(name: str) -> Format:
-    from formats.catalog import BY_NAME
-    from formats.errors import shown
-    from pipeline.errors import UsageError
-    from pipeline.manifest.kinds import nearest
-
-    if name not in BY_NAME:
-        near = nearest(name, tuple(BY_NAME))
-        hint = f"did you mean {near}?" if near else "known are " + ", ".join(BY_NAME)
-        raise UsageError(f"schema: there is no format {shown(name)}; {hint}")
-    return BY_NAME[name]
 
 
 def _print(formats: list[Format], form: str | None) -> None:

@@ -167,4 +167,4 @@ def _comment(text: str) -> str:
 
 
 def _safe(text: str) -> str:
-    return text.replace("*/", "* /")
+    return text.replace("*/", "* /").replace("/*", "/ *")

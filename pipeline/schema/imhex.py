@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import construct
 
-from formats.layout import Blob, BytesToEnd, Choice, Counted, Field, KeyedNumber, Record, Stated, ToEnd
+from formats.layout import Blob, BytesToEnd, Choice, Counted, Field, KeyedNumber, Lines, Record, Stated, ToEnd
 from formats.layout.numbers import number_kind
 from formats.layout.placed import Placed
 from pipeline.schema.names import (
@@ -168,11 +168,11 @@ def _type(layout: FileLayout, part: construct.Construct) -> str:
         if part.names is not None:
             return _enum_type(part)
         element = element_of(part.subcon)
-        is_bytes = isinstance(element, (construct.Bytes, BytesToEnd))
+        is_bytes = isinstance(element, (construct.Bytes, BytesToEnd, Lines))
         return "char" if is_bytes and part.form == "text" else _type(layout, element)
     if isinstance(part, Record):
         return _name(layout, part)
-    return "u8" if isinstance(part, (construct.Bytes, BytesToEnd)) else _number(part)
+    return "u8" if isinstance(part, (construct.Bytes, BytesToEnd, Lines)) else _number(part)
 
 
 def _brackets(part: construct.Construct) -> str:
@@ -180,7 +180,7 @@ def _brackets(part: construct.Construct) -> str:
         return f"[{_count(part)}]"
     if isinstance(part, ToEnd):
         return f"[(std::mem::size() - $) / {part.subcon.sizeof()}]"
-    if isinstance(part, BytesToEnd):
+    if isinstance(part, (BytesToEnd, Lines)):
         return "[std::mem::size() - $]"
     if isinstance(part, Blob):
         return f"[{part.length_field}]"

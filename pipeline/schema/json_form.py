@@ -21,8 +21,13 @@ def describe_format(known: Format) -> dict[str, Any]:
         "file": layout.file_name,
         "signature": layout.signature.hex(),
         "meaning": layout.meaning,
+        "is_text": known.is_text,
         "byte_order": "little",
         "records": [_record(record) for record in (layout, *known.records)],
+        "keys": [
+            {"key": key.path, "type": key.type, "unit": key.unit, "meaning": key.meaning}
+            for key in known.keys
+        ],
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import construct
 import yaml
 
-from formats.layout import Blob, BytesToEnd, Choice, Counted, Field, KeyedNumber, Record, Stated, ToEnd
+from formats.layout import Blob, BytesToEnd, Choice, Counted, Field, KeyedNumber, Lines, Record, Stated, ToEnd
 from formats.layout.describe import nested_records
 from formats.layout.numbers import number_kind
 from formats.layout.placed import Placed
@@ -91,13 +91,8 @@ class _Exporter:
             return {**self._shape(layout.subcon, field), "repeat": "expr", "repeat-expr": count}
         if isinstance(layout, ToEnd):
             return {**self._shape(layout.subcon, field), "repeat": "eos"}
-        if isinstance(layout, BytesToEnd):
-            return {"size-eos": True}
-        if isinstance(layout, Blob):
-            return {"size": layout.length_field}
-        if isinstance(layout, construct.Bytes):
-            only = None if field is None or field.rule is None else field.rule.only
-            return {"contents": list(only)} if isinstance(only, bytes) else {"size": layout.length}
+        if isinstance(layout, (construct.Bytes, BytesToEnd, Lines)):
+            return _bytes_shape(layout, field)
         if isinstance(layout, Choice):
             return {"type": {"switch-on": layout.type_field, "cases": self._cases(layout)}}
         number = {"f": "f", "i": "s", "u": "u"}[number_kind(layout)] + str(layout.length)
@@ -181,6 +176,19 @@ class _Exporter:
         there = f"{number.pairs}.size > 0 and {probe}s.last.is_found"
         instances[name] = {"value": f"({there}) ? {found} : {number.default}"}
         return name
+
+
+def _bytes_shape(layout: construct.Construct, field: Field | None) -> dict[str, Any]:
+    """Give the keys of an attribute that is a run of bytes."""
+    if isinstance(layout, BytesToEnd):
+        return {"size-eos": True}
+    if isinstance(layout, Lines):
+        # As bytes: a tokenizer's text may be cut inside a character.
+        return {"terminator": 10, "include": True, "eos-error": False, "repeat": "eos"}
+    if isinstance(layout, Blob):
+        return {"size": layout.length_field}
+    only = None if field is None or field.rule is None else field.rule.only
+    return {"contents": list(only)} if isinstance(only, bytes) else {"size": layout.length}
 
 
 def _valid(field: Field) -> dict[str, Any]:

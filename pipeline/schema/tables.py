@@ -15,36 +15,47 @@ if TYPE_CHECKING:
     from formats.layout.describe import FieldRow
 
 HEAD = ("offset", "size", "type", "count", "field", "unit", "meaning", "must be")
+KEY_HEAD = ("key", "type", "unit", "meaning")
 
 
 def text_tables(known: Format) -> str:
     """Describe a format for the console: a table for each record."""
     layout = known.layout
-    parts = [f"{known.name}: {layout.meaning}", f"File {layout.file_name}, little-endian, packed."]
-    parts += _columns(layout)
+    form = "lines of UTF-8" if known.is_text else "little-endian, packed"
+    parts = [f"{known.name}: {layout.meaning}", f"File {layout.file_name}, {form}.", *_columns(layout)]
+    if known.keys:
+        parts += ["", "keys of the JSON:", *_aligned(KEY_HEAD, _key_cells(known))]
     for record in known.records:
         parts += ["", f"{record.name}: {record.meaning}", *_columns(record)]
     return "\n".join(parts) + "\n"
 
 
 def _columns(record: Record) -> Iterator[str]:
-    lines = [HEAD, *(_cells(row) for row in field_rows(record))]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
-    for line in lines:
+    rows = list(field_rows(record))
+    yield from _aligned(HEAD, [_cells(row) for row in rows])
+    yield from (f"  {note}" for row in rows for note in row.notes)
+
+
+def _aligned(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
+    for line in (head, *rows):
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         yield ("  " + "  ".join(cells)).rstrip()
-    for row in field_rows(record):
-        yield from (f"  {note}" for note in row.notes)
+
+
+def _key_cells(known: Format) -> list[tuple[str, ...]]:
+    return [(key.path, key.type, key.unit, key.meaning) for key in known.keys]
 
 
 def markdown_page(formats: Iterable[Format] = FORMATS) -> str:
     """Describe formats as a page of Markdown, by the modules that declare them."""
     parts = [
-        "# Binary formats",
+        "# Formats",
         (
-            "All numbers are little-endian, all records packed. Each layout is declared once, with construct, in "
-            "`formats/`; this page, the packers, the readers, the checks and what `pipeline schema` exports are made "
-            "from that declaration. A size or count that is a name is that of an earlier field."
+            "In binary files all numbers are little-endian and all records packed. Each layout is declared once, "
+            "with construct, in `formats/`; this page, the packers, the readers, the checks and what `pipeline "
+            "schema` exports are made from that declaration. A size or count that is a name is that of an earlier "
+            "field."
         ),
     ]
     modules: set[str] = set()
@@ -61,6 +72,9 @@ def markdown_page(formats: Iterable[Format] = FORMATS) -> str:
             f"{known.layout.meaning} File: `{file_name}`.",
             _markdown(known.layout),
         ]
+        if known.keys:
+            rows = [(f"`{path}`", *rest) for path, *rest in _key_cells(known)]
+            parts += ["Keys of the JSON:", markdown_table(KEY_HEAD, rows)]
         for record in known.records:
             if record.name not in described:
                 described.add(record.name)

@@ -35,7 +35,7 @@ def test_all_formats_at_once():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["vocab.bin"], "schema: there is no format 'vocab.bin'; did you mean vocab_bin?"),
+        (["vocab.bin"], "there is no format 'vocab.bin'; did you mean vocab_bin?"),
         (["\x1b[31m"], "there is no format '\\x1b[31m'; known are token_index, token_bytes"),
         (["--c"], "schema --c: expected the name of one format: token_index, "),
         (["--ksy"], "schema --ksy: expected the name of one format"),

@@ -5,7 +5,7 @@ import copy
 import construct
 from hypothesis import strategies as st
 
-from formats.layout import Blob, BytesToEnd, Choice, Counted, Field, Placed, Record, ToEnd, u16
+from formats.layout import Blob, BytesToEnd, Choice, Counted, Field, Lines, Placed, Record, ToEnd, u16
 
 FEW = 3
 """Elements of a list and bytes of a text, at the most."""
@@ -81,6 +81,10 @@ def value_of(draw, layout, values):
         return draw(value_of(layout.cases[values[layout.type_field]], values))
     if isinstance(layout, (construct.Bytes, BytesToEnd)):
         return draw(bytes_of(layout, values))
+    if isinstance(layout, Lines):
+        return [
+            line.replace(b"\n", b"") + b"\n" for line in draw(st.lists(st.binary(), min_size=1, max_size=FEW))
+        ]
     assert isinstance(layout, construct.FormatField)
     if layout.fmtstr[-1] in "fd":
         return draw(st.floats(width=8 * layout.length))

@@ -13,6 +13,7 @@ from formats.catalog import FORMATS
 RECORDS = {
     f"{entry.name}.{record.name}": self_contained(record)
     for entry in FORMATS
+    if not entry.is_text or entry.name == "tokens"  # all texts have one layout
     for record in (without_placed(entry.layout), *entry.records)
 }
 LINE = re.compile(r"([\w.\[\]]+ at )?offset 0x[0-9A-F]+ \(\d+\): expected .+, found .+")
@@ -25,7 +26,7 @@ def test_every_format_is_in_the_catalogue():
     assert len(RECORDS) >= 20
     assert {name.partition(".")[0] for name in RECORDS} == {
         "token_index", "token_bytes", "merge_table_u32", "token_types", "q25tokrt", "vocab_bin",
-        "tokenizer_bin_documented", "tokenizer_bin_loader", "gguf",
+        "tokenizer_bin_documented", "tokenizer_bin_loader", "tensor_payload", "gguf", "tokens",
     }  # fmt: skip
 
 

@@ -3,9 +3,14 @@
 import re
 
 import pytest
+from c_programs import BODIES, program
+from format_files import small_files
 from required_tools import need, run
 
 from formats.catalog import BY_NAME
+from formats.layout.walk import walk
+from pipeline.dump.paths import Selection
+from pipeline.dump.rows import Row, RowMaker
 from pipeline.schema.c_header import c_header
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-fsyntax-only")
@@ -67,3 +72,45 @@ def test_a_record_that_c_would_pad_is_packed():
     header = c_header(BY_NAME["vocab_bin"].layout)
     assert re.search(r"struct vocab_bin_vocab_entry_head \{[^}]*\} LAYOUT_PACKED;", header)
     assert "} LAYOUT_PACKED;" not in c_header(BY_NAME["q25tokrt"].layout)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "aarch64"])
+@pytest.mark.parametrize("name", BODIES)
+def test_a_program_prints_the_fields_that_dump_prints(name, compiler, tmp_path):
+    source, made, file = tmp_path / "print.c", tmp_path / "print", tmp_path / "file"
+    source.write_text(program(BY_NAME[name]), encoding="utf-8")
+    file.write_bytes(small_files(tmp_path)[name])
+    flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", source, "-o", made]
+    if compiler == "gcc":
+        printed = run(need("gcc"), *flags) + run(made, file)
+    else:
+        run(need("aarch64-linux-gnu-gcc"), "-static", *flags)
+        printed = run(need("qemu-aarch64"), made, file)
+    lines = dict(line.split(" ", 1) for line in printed.splitlines())
+    rows, zeros = fields_of(name, file.read_bytes())
+    assert len(lines) > 3
+    assert {path: value for path, value in lines.items() if path in rows} == {
+        path: rows[path] for path in lines if path in rows
+    }
+    # A run of zero rows is one line of the dump; parts of varying size are in no struct.
+    folded = {path: value for path, value in lines.items() if path not in rows}
+    assert set(folded.values()) <= {"0"}
+    assert len(folded) == zeros
+    left = [path for path in rows if path not in lines]
+    assert all(
+        path.startswith(("sections.token_bytes", "sections.special", "key_values", "tensor")) for path in left
+    )
+
+
+def fields_of(name, data):
+    """Give the fields of a file as `dump` has them, and how many zero rows it folds."""
+    found = walk(BY_NAME[name].layout, data)
+    rows = RowMaker(found, memoryview(data), whole=True).rows(Selection(found.root))
+    rows = [row for row in rows if isinstance(row, Row)]
+    zeros = sum(int(row.value.split()[0].replace(",", "")) for row in rows if row.value.endswith("zero rows"))
+    return {row.path: words(row, data) for row in rows if row.plain is not None}, zeros
+
+
+def words(row, data):
+    is_number = isinstance(row.plain, int)
+    return str(row.plain) if is_number else data[row.offset : row.offset + min(row.size, 32)].hex()

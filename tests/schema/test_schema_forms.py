@@ -57,19 +57,32 @@ def test_no_enumeration_has_the_name_of_a_record():
         assert not names & {found.name for found in enumerations(known.layout)}
 
 
-def test_every_binary_artifact_has_a_format():
-    written = {artifact.layout for step in DECLARATIONS.values() for artifact in step.writes}
-    binary = {
-        artifact.layout
-        for step in DECLARATIONS.values()
-        for artifact in step.writes
-        if artifact.name.endswith((".bin", ".img"))
+def test_every_artifact_has_a_format():
+    artifacts = [artifact for step in DECLARATIONS.values() for artifact in step.writes]
+    assert {artifact.layout for artifact in artifacts} == {
+        known.artifact for known in FORMATS if known.artifact
     }
-    assert binary == {known.artifact for known in FORMATS if known.artifact}
-    assert {known.artifact for known in FORMATS if known.artifact} <= written
-    files = {a.name for step in DECLARATIONS.values() for a in step.writes}
-    assert {known.layout.file_name for known in FORMATS if known.artifact} <= files
+    names = {artifact.name for artifact in artifacts}
+    for known in FORMATS:
+        if known.artifact:
+            assert known.layout.file_name.replace("/*.bin", "/*") in names
     assert IMAGE.file_name == IMAGE_NAME
+
+
+def test_the_keys_of_a_text_are_those_that_are_written(built):
+    for known in FORMATS:
+        path = built.out / known.layout.file_name
+        if not known.keys:
+            continue
+        lines = path.read_text(encoding="ascii").splitlines()
+        document = json.loads(lines[0] if known.name == "tokens" else "".join(lines))
+        paths = [key.path for key in known.keys]
+        assert [path for path in paths if "." not in path] == list(document), known.name
+        inner = {path.partition(".")[0] for path in paths if "." in path}
+        for name in inner:
+            assert [path for path in paths if path.startswith(f"{name}.")] == [
+                f"{name}.{key}" for key in document[name]
+            ]
 
 
 def test_what_places_parts_is_described():
