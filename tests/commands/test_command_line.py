@@ -92,6 +92,8 @@ ALONE = {
     "dag": [["MANIFEST"], ["--dot"], ["--out", "o"]],
     "inspect": [["MODEL"], ["--json"]],
     "models": [["--json"]],
+    "schema": [["FORMAT"], ["--ksy"]],
+    "dump": [["FILE"], ["--format", "gguf"], ["PATH"], ["--json"], ["--all"]],
     "verify": [["PATH"], ["--json"]],
     "clean": [["MANIFEST"], ["--force"], ["--dry-run"]],
     "encode": [["IMAGE"], ["--json"], ["TEXT"], ["--specials", "none"], ["--lines"]],
