@@ -80,14 +80,14 @@ class Row:
     ratio: str
 
 
-def measure(command: list[str]) -> Usage:
-    """Run a command to its end; a failure stops the benchmark."""
+def measure(command: list[str], code: int = 0) -> Usage:
+    """Run a command to its end; any other exit code than the expected one stops the benchmark."""
     begin = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - begin
-    if process.returncode:
+    if process.returncode != code:
         raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
     return Usage(seconds, usage.ru_maxrss / KIB_PER_MIB)
 
@@ -205,6 +205,28 @@ def tensor_rows(folder: Path, runs: int, mebibytes: int) -> list[Row]:
     ]
 
 
+def diff_row(model: Path, folder: Path, runs: int) -> Row:
+    """Compare two images that differ in 1,000 places with `cmp` of their bytes."""
+    manifest = write_manifest(folder, model, "[tokenizer, ps_bundle, runtime_image]")
+    measure([*PIPELINE, "run", str(manifest)])
+    old, new = folder / "out" / "q25_tokenizer.img", folder / "changed.img"
+    data = bytearray(old.read_bytes())
+    for row in range(1000):
+        data[len(data) // 2 - row * 1600] ^= 1  # in the merge table
+    new.write_bytes(data)
+    ours, peer = [], []
+    for _ in range(runs):
+        ours.append(measure([*PIPELINE, "diff", str(old), str(new)], code=1))
+        peer.append(measure(["cmp", "-l", str(old), str(new)], code=1))
+    mine, theirs = median(ours), median(peer)
+    return Row(
+        f"`diff` of two images of {len(data) / 1e6:.1f} MB, 1,000 changes, against `cmp -l`",
+        f"{mine.seconds:.2f} s",
+        f"{theirs.seconds:.2f} s",
+        f"{mine.seconds / theirs.seconds:.0f} times as long",
+    )
+
+
 def sample_model() -> Path:
     """Make the sample where no file is named."""
     from pipeline.cache import cache_folder
@@ -233,6 +255,7 @@ def main() -> int:
             *tokenizer_rows(model, folder, arguments.runs),
             reader_row(model, arguments.runs),
             fresh_row(model, folder, arguments.runs),
+            diff_row(model, folder, arguments.runs),
             *tensor_rows(folder, arguments.runs, arguments.tensor_mib),
         ]
     print(

@@ -16,7 +16,7 @@ import numpy as np
 
 from formats.byte_strings import ByteStrings
 from formats.errors import FormatError, shown
-from formats.layout import BytesToEnd, Field, FileLayout, Place, Record, ToEnd, u16, u32
+from formats.layout import ROW, BytesToEnd, Field, FileLayout, Place, Record, ToEnd, u16, u32
 from formats.layout.tables import Table
 from formats.token_types import TokenType
 
@@ -33,7 +33,9 @@ MAX_TOKEN_BYTES = 0xFFFF
 TOKEN_INDEX_RECORD = Record(
     "token_index_record",
     "Where one token's bytes lie, and what the token is.",
-    Field("byte_offset", u32, "first byte of the token in the token bytes", unit="bytes"),
+    Field(
+        "byte_offset", u32, "first byte of the token in the token bytes", unit="bytes", follows="byte_length"
+    ),
     Field("byte_length", u16, "length of the token", unit="bytes"),
     Field("token_type", u16, "what the token is", names=TokenType),
 )
@@ -44,7 +46,7 @@ MERGE_RECORD = Record(
     Field("left_id", u32, "id of the left token", unit="token id"),
     Field("right_id", u32, "id of the right token", unit="token id"),
     Field("out_id", u32, "id of the token made", unit="token id"),
-    Field("rank", u32, "rank of the merge, equal to its row; the lowest goes first"),
+    Field("rank", u32, "rank of the merge, equal to its row; the lowest goes first", follows=ROW),
 )
 
 TOKEN_INDEX = FileLayout(

@@ -20,7 +20,7 @@ from formats.byte_level import GLYPHS
 from formats.byte_strings import ByteStrings
 from formats.errors import FormatError
 from formats.frames import Frames, scan_frames
-from formats.layout import Blob, Counted, Field, FileLayout, Place, Record, at_most, u16, u32
+from formats.layout import ROW, Blob, Counted, Field, FileLayout, Place, Record, at_most, u16, u32
 from formats.token_types import TokenType
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MAX_ENTRIES = 151_936
 ENTRY = Record(
     "vocab_entry",
     "One token as the engine matches and prints it.",
-    Field("token_id", u32, "the token's id, equal to its position", unit="token id"),
+    Field("token_id", u32, "the token's id, equal to its position", unit="token id", follows=ROW),
     Field("length", u16, "length of the text", unit="bytes"),
     Field("text", Blob("length"), "what the engine matches: mostly the token's bytes", form="text"),
 )

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from formats.layout.walk import Walk
 
 
+SIGNATURE = 16
+"""Bytes of the longest signature, at the most."""
+
+
 @dataclass(frozen=True)
 class ArtifactFile:
     """A file that was opened.
@@ -53,7 +57,7 @@ def open_artifact(path: Path, format_name: str | None = None) -> ArtifactFile:
 
     """
     data = map_bytes(path)
-    known = [find_format(format_name)] if format_name else candidates(path, bytes(data[:16]))
+    known = [find_format(format_name)] if format_name else candidates(path, bytes(data[:SIGNATURE]))
     if not known:
         names = ", ".join(found.name for found in FORMATS)
         raise UsageError(f"{path_words(path)}: nothing tells its format; name one with --format: {names}")
@@ -71,6 +75,13 @@ def map_bytes(path: Path) -> memoryview:
         if status.st_size == 0:
             return memoryview(b"")
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def start_of(path: Path) -> bytes:
+    """Read the first bytes of a file: as many as a signature has."""
+    require_file(path, path.stat())
+    with path.open("rb") as file:
+        return file.read(SIGNATURE)
 
 
 def find_format(name: str) -> Format:

@@ -5,6 +5,7 @@ it, and what people read (schema, dump, C header) is derived from it.
 """
 
 from formats.layout.fields import (
+    ROW,
     Field,
     Record,
     f32,
@@ -29,6 +30,7 @@ from formats.layout.placed import Blocks, KeyedNumber, Placed, Stated
 from formats.layout.rules import Rule, at_least, at_most, between, exactly, member_of, odd, power_of_two
 
 __all__ = [
+    "ROW",
     "Blob",
     "Blocks",
     "BytesToEnd",

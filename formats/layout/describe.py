@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import construct
 
-from formats.layout.fields import Field, Record, fixed_size
+from formats.layout.fields import ROW, Field, Record, fixed_size
 from formats.layout.lines import Lines
 from formats.layout.numbers import number_kind
 from formats.layout.parts import Blob, BytesToEnd, Choice, Counted, ToEnd
@@ -78,12 +78,20 @@ def field_rows(record: Record) -> Iterator[FieldRow]:
             count_words(field.subcon),
             field.unit,
             field.docs,
-            "" if field.rule is None else field.rule.words,
+            _rule_words(field),
             tuple(known_values(field.names)) if field.names is not None else (),
             tuple(_cases(field.subcon)),
             _place_words(field.subcon),
         )
         offset = None if offset is None or size is None else offset + size
+
+
+def _rule_words(field: Field) -> str:
+    if field.rule is not None:
+        return field.rule.words
+    if field.follows == ROW:
+        return "the number of its row"
+    return f"the sum of {field.follows} before it" if field.follows else ""
 
 
 def _cases(layout: construct.Construct) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,10 @@ i8, i16, i32, i64 = construct.Int8sl, construct.Int16sl, construct.Int32sl, cons
 f32, f64 = construct.Float32l, construct.Float64l
 
 
+ROW = "row"
+"""What a field follows that is the number of its row."""
+
+
 def located(error: FormatError, step: str) -> FormatError:
     """Put one more step in front of an error's path, on its way out of nested layouts."""
     if error.path and not error.path.startswith("["):
@@ -50,6 +54,8 @@ class Field(construct.Renamed):  # type: ignore[misc]
         flags: an enumeration of the bits, or None.
         form: how people read the value: `hex`, `text` (bytes that mostly are one), or empty for as it is.
         absent: the value that stands for none, or None.
+        follows: how a table's value follows from the rows: `ROW`, or the name of the field whose sum over
+            the rows before it is; else empty.
 
     """
 
@@ -66,6 +72,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         flags: type[IntFlag] | None = None,
         form: str = "",
         absent: int | None = None,
+        follows: str = "",
     ) -> None:
         """Declare a field; with `names` only these values are accepted, unless it `is_open` to others."""
         super().__init__(subcon, newname=name, newdocs=meaning)
@@ -75,6 +82,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         self.flags = flags
         self.form = form
         self.absent = absent
+        self.follows = follows
         # construct asks a field of this flag to build itself when the caller gives no value.
         self.flagbuildnone = self.rule is not None and self.rule.only is not None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pipeline.commands.clean import COMMAND as CLEAN
 from pipeline.commands.dag import COMMAND as DAG
 from pipeline.commands.decode import COMMAND as DECODE
+from pipeline.commands.diff import COMMAND as DIFF
 from pipeline.commands.dump import COMMAND as DUMP
 from pipeline.commands.encode import COMMAND as ENCODE
 from pipeline.commands.inspect import COMMAND as INSPECT
@@ -21,5 +22,18 @@ if TYPE_CHECKING:
 
     from pipeline.commands.command import Command
 
-COMMANDS: Sequence[Command] = (RUN, STATUS, DAG, INSPECT, MODELS, SCHEMA, DUMP, VERIFY, CLEAN, ENCODE, DECODE)
+COMMANDS: Sequence[Command] = (
+    RUN,
+    STATUS,
+    DAG,
+    INSPECT,
+    MODELS,
+    SCHEMA,
+    DUMP,
+    DIFF,
+    VERIFY,
+    CLEAN,
+    ENCODE,
+    DECODE,
+)
 """In the order of the help."""

@@ -95,10 +95,10 @@ File vocab.bin, little-endian, packed.
 
 vocab_entry: One token as the engine matches and prints it.
   offset  size    type   count   field     unit      meaning                                            must be
-  0       4       u32            token_id  token id  the token's id, equal to its position
+  0       4       u32            token_id  token id  the token's id, equal to its position              the number of its row
   4       2       u16            length    bytes     length of the text
   6       varies  bytes  length  text                what the engine matches: mostly the token's bytes
-""",
+""",  # noqa: E501
 )
 
 COMMAND = Command(

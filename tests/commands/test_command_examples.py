@@ -33,6 +33,11 @@ def folder(tmp_path_factory):
     }
     for name, content in files.items():
         (out / name).write_bytes(content)
+    other = root / "build" / "other"
+    other.mkdir()
+    types = real.vocabulary.types.copy()
+    types[151_657] = 3
+    (other / "token_types.bin").write_bytes(token_types_bin.build(types))
     return root
 
 

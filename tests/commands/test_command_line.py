@@ -93,6 +93,7 @@ ALONE = {
     "inspect": [["MODEL"], ["--json"]],
     "models": [["--json"]],
     "schema": [["FORMAT"], ["--ksy"]],
+    "diff": [["A"], ["--json"], ["B"], ["--limit", "3"]],
     "dump": [["FILE"], ["--format", "gguf"], ["PATH"], ["--json"], ["--all"]],
     "verify": [["PATH"], ["--json"]],
     "clean": [["MANIFEST"], ["--force"], ["--dry-run"]],
