@@ -60,6 +60,7 @@ def inside(name, package):
         ("pipeline.sources", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.manifest", ["pipeline.runner", "pipeline.commands", "pipeline.sources", "pipeline.model"]),
         ("pipeline.artifact_files", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
+        ("pipeline.sizes", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.diff", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.dump", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.schema", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),

@@ -14,6 +14,7 @@ from pipeline.commands.inspect import COMMAND as INSPECT
 from pipeline.commands.models import COMMAND as MODELS
 from pipeline.commands.run import COMMAND as RUN
 from pipeline.commands.schema import COMMAND as SCHEMA
+from pipeline.commands.size import COMMAND as SIZE
 from pipeline.commands.status import COMMAND as STATUS
 from pipeline.commands.verify import COMMAND as VERIFY
 
@@ -31,6 +32,7 @@ COMMANDS: Sequence[Command] = (
     SCHEMA,
     DUMP,
     DIFF,
+    SIZE,
     VERIFY,
     CLEAN,
     ENCODE,

@@ -26,8 +26,8 @@ A manifest is one YAML document in UTF-8, at most {LIMIT // 1024} KiB.
   units `KiB`, `MiB` and `GiB`. No number is rounded.
 - Keys stand once. Tabs, anchors, aliases, tags, merge keys and further documents are refused.
 - `--set KEY=VALUE` writes a key as if it stood in the manifest: `out`, `model.ollama`,
-  `expect.ARTIFACT`, `steps.STEP`, `steps.STEP.PARAMETER`. VALUE is read as YAML, and a path in it
-  starts at the manifest's folder. Of two for one key the later holds. `--set model.ollama=...` (or
+  `expect.ARTIFACT`, `budget.ARTIFACT`, `steps.STEP`, `steps.STEP.PARAMETER`. VALUE is read as YAML, and a path
+  in it starts at the manifest's folder. Of two for one key the later holds. `--set model.ollama=...` (or
   `gguf`, `sample`) replaces the model that the manifest names, and voids its `digest`, `pre` and, where
   the new one is not from Ollama, its `fallback`, unless they are set too; that is said on the console."""
 

@@ -51,6 +51,22 @@ def _reason(text: str) -> str:
     return ""
 
 
+def size_in_bytes(text: str) -> int | None:
+    """Read a size as manifests write it; None where it is none.
+
+    >>> size_in_bytes("64"), size_in_bytes("0x40"), size_in_bytes("6MiB"), size_in_bytes("6 MB")
+    (64, 64, 6291456, None)
+    """
+    if len(text) > _MOST_DIGITS:
+        return None
+    unit = _WITH_UNIT.fullmatch(text)
+    if unit:
+        return int(unit[1]) * _UNITS[unit[2]]
+    if not _WHOLE.fullmatch(text) or text.startswith("-"):
+        return None
+    return int(text, 16 if text.startswith("0x") else 10)
+
+
 def _in_both_bases(number: int) -> str:
     return f"{number} (0x{number:X})" if number > 9 else str(number)
 
@@ -102,9 +118,9 @@ class Size:
     def read(self, node: Node, path: str) -> int:
         """Read the size, in bytes."""
         text = node.text if isinstance(node, Scalar) else ""
-        unit = _WITH_UNIT.fullmatch(text)
-        if unit and len(unit[1]) <= _MOST_DIGITS:
-            size = int(unit[1]) * _UNITS[unit[2]]
+        with_unit = size_in_bytes(text) if _WITH_UNIT.fullmatch(text) else None
+        if with_unit is not None:
+            size = with_unit
         elif _MEANS_UNIT.fullmatch(text):
             raise refusal(node, path, self.words(), "sizes are written like 64, 0x40, 64KiB, 1MiB or 2GiB")
         else:

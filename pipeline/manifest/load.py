@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pipeline.manifest.containers import MapOf
-from pipeline.manifest.integers import read_whole
+from pipeline.manifest.integers import Size, read_whole
 from pipeline.manifest.kinds import Digest, FilePath, RelativePath
 from pipeline.manifest.model import Model, ModelChoice
 from pipeline.manifest.nodes import Mapping, Node, Scalar, Sequence, refusal
@@ -36,6 +36,7 @@ class Manifest:
         model: what is built from.
         out: folder of the artifacts: `out:` as seen from the manifest's folder, `..` resolved by name.
         expect: digests that artifacts must have (`sha256:...`), by their names inside `out`.
+        budget: bytes that artifacts may have at the most, by their names inside `out`.
         steps: what is asked for, in the manifest's order.
         notes: what a `--set` made void, in words for the user.
         places: where each given key stands; `place()` looks them up.
@@ -47,6 +48,7 @@ class Manifest:
     model: ModelChoice
     out: Path
     expect: MappingOf[str, str]
+    budget: MappingOf[str, int]
     steps: tuple[StepRequest, ...]
     notes: tuple[str, ...] = ()
     places: MappingOf[tuple[str, ...], Place] = field(default_factory=dict, repr=False, compare=False)
@@ -113,6 +115,12 @@ def manifest_parameters(declarations: MappingOf[str, StepDeclaration]) -> tuple[
             MapOf(Digest(), RelativePath()),
             MappingProxyType({}),
             "Digests that artifacts must have, by their names inside `out`; any other fails the run.",
+        ),
+        Parameter(
+            "budget",
+            MapOf(Size(1, 1 << 48), RelativePath()),
+            MappingProxyType({}),
+            "Bytes that artifacts may have at the most, by their names inside `out`; more fails the run.",
         ),
         Parameter("steps", StepList(declarations), doc="What to make, in any order, each at most once."),
     )

@@ -29,7 +29,7 @@ def apply_overrides(root: Mapping, overrides: Iterable[str]) -> tuple[Mapping, t
     Args:
         root: the manifest.
         overrides: `KEY=VALUE` each. KEY is a path with dots: `out`, `model.ollama`,
-            `expect.ARTIFACT`, `steps.STEP`, `steps.STEP.PARAMETER`.
+            `expect.ARTIFACT`, `budget.ARTIFACT`, `steps.STEP`, `steps.STEP.PARAMETER`.
 
     Returns:
         The manifest with them, and a line for each one that made other keys void.
@@ -66,7 +66,7 @@ def _parse(override: str) -> tuple[list[str], Node]:
 
 def _split(key: str) -> list[str]:
     """Split at dots, but not inside names that may have some: artifacts, and keys of a parameter."""
-    splits = {"expect": 1, "steps": 3}.get(key.partition(".")[0], -1)
+    splits = {"expect": 1, "budget": 1, "steps": 3}.get(key.partition(".")[0], -1)
     return key.split(".", splits)
 
 

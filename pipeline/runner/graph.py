@@ -51,7 +51,8 @@ class Graph:
         """Put the steps in order.
 
         Raises:
-            ManifestError: a step reads what no step writes, or `expect` names what no step writes.
+            ManifestError: a step reads what no step writes, or `expect` or `budget` names
+                what no step writes.
 
         """
         problems = Gather()
@@ -73,10 +74,12 @@ class Graph:
                         )
                     )
             nodes[name] = Node(step, request, providers)
-        for artifact in manifest.expect:
-            if writer_of(artifact, {name: declarations[name] for name in requests}) is None:
-                place = manifest.place("expect", artifact)
-                problems.add(place.error(f"expect: no step of this manifest writes {shown(artifact)}"))
+        wanted = {name: declarations[name] for name in requests}
+        for key, artifacts in (("expect", manifest.expect), ("budget", manifest.budget)):
+            for artifact in artifacts:
+                if writer_of(artifact, wanted) is None:
+                    place = manifest.place(key, artifact)
+                    problems.add(place.error(f"{key}: no step of this manifest writes {shown(artifact)}"))
         problems.finish()
         order = TopologicalSorter(
             {name: sorted(set(node.providers.values())) for name, node in nodes.items()}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from formats.errors import FormatError
 from pipeline.errors import ModelError, PipelineError, UsageError
+from pipeline.runner.budgets import check_budgets
 from pipeline.runner.fingerprint import tool_version
 from pipeline.runner.freshness import can_write, model_inputs, plain_parameters, reasons_to_run
 from pipeline.runner.job import StepJob
@@ -185,6 +186,7 @@ class _Run:
             reasons = ["forced"]
         if not reasons:
             check_pins(self._manifest, node.name, self.steps[node.name].artifacts)
+            check_budgets(self._manifest, self.steps[node.name].artifacts)
             return StepReport(node.name, State.FRESH)
         if self._options.dry_run:
             self.unsettled[node.name] = f"after {node.name}, which would run"
@@ -226,6 +228,7 @@ class _Run:
         node.step.run(job)
         self._source.check_unchanged()
         check_pins(self._manifest, node.name, job.staged)
+        check_budgets(self._manifest, job.staged)
         files = self._folder.commit(job.staged, replace_strangers=self._options.force)
         artifacts = tuple(_describe(node, file) for file in sorted(files, key=lambda file: file.name))
         self.steps[node.name] = StepRecord(

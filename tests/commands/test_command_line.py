@@ -95,6 +95,7 @@ ALONE = {
     "schema": [["FORMAT"], ["--ksy"]],
     "diff": [["A"], ["--json"], ["B"], ["--limit", "3"]],
     "dump": [["FILE"], ["--format", "gguf"], ["PATH"], ["--json"], ["--all"]],
+    "size": [["PATH"], ["--json"], ["--budget", "6MiB"]],
     "verify": [["PATH"], ["--json"]],
     "clean": [["MANIFEST"], ["--force"], ["--dry-run"]],
     "encode": [["IMAGE"], ["--json"], ["TEXT"], ["--specials", "none"], ["--lines"]],

@@ -119,7 +119,7 @@ def test_places():
         ),
         (
             HEAD + "  - inspect\nzzz: 1",
-            ["6:1: unknown key 'zzz'; expected version, model, out, expect or steps"],
+            ["6:1: unknown key 'zzz'; expected version, model, out, expect, budget or steps"],
         ),
     ],
 )
