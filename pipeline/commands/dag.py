@@ -44,13 +44,13 @@ def _edges(graph: Graph) -> list[tuple[str, str, str]]:
     """List from where to where what flows; one edge for each pair of ends."""
     edges: dict[tuple[str, str], list[str]] = {}
     for node in graph.nodes.values():
-        for name in node.step.reads:
+        for name in node.reads:
             edges.setdefault((node.providers.get(name, "model"), node.name), []).append(name)
     return [(source, target, ", ".join(names)) for (source, target), names in edges.items()]
 
 
 def _text(node: Node) -> str:
-    reads = ", ".join(node.step.reads)
+    reads = ", ".join(node.reads)
     writes = ", ".join(artifact.name for artifact in node.step.writes)
     return f"{node.name}\n  reads  {reads}\n  writes {writes}"
 

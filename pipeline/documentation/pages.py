@@ -49,6 +49,9 @@ def _step_parts(step: Step) -> Iterator[str]:
     yield f"## {step.name}"
     yield inspect.cleandoc(type(step).__doc__ or "")
     yield "Reads: " + ", ".join(f"`{name}`" for name in step.reads) + "."
+    if step.uses or step.files:
+        made = [f"`{name}` where the manifest makes it" for name in step.uses]
+        yield "Reads too: " + ", ".join([*made, *(f"what `{name}` names" for name in step.files)]) + "."
     rows = [(f"`{a.name}`", f"{a.layout} {a.version}", a.summary) for a in step.writes]
     yield markdown_table(("artifact", "layout", "holds"), rows)
 

@@ -14,6 +14,8 @@ from pipeline.version import VERSION
 
 DISTRIBUTION = "q25-firmware-assets"
 _DIGITS = 12
+_SOURCES = (".py", ".txt")
+"""Modules, and the texts that they come with."""
 
 
 @cache
@@ -23,7 +25,7 @@ def tool_version() -> str:
     digest = hashlib.sha256()
     found = False
     for folder in (package, package.parent / "formats"):
-        for source in sorted(folder.rglob("*.py")):
+        for source in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
             digest.update(source.relative_to(folder.parent).as_posix().encode())
             # A checkout may have other line ends than an installed package.
             digest.update(source.read_bytes().replace(b"\r\n", b"\n"))

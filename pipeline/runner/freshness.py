@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from formats.errors import shown
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from pipeline.runner.graph import Node
     from pipeline.runner.outputs import OutputFolder
     from pipeline.runner.record import StepRecord
-    from pipeline.sources.source import Source
 
 _SHORT = 12
 _WORDS = {
@@ -27,18 +25,6 @@ _WORDS = {
     MODEL_PRE: "model.pre",
     MODEL_LAYERS: "the model's other layers",
 }
-
-
-def model_inputs(source: Source) -> dict[str, str]:
-    """Give what stands for the model in a step's inputs: a digest or a word for each."""
-    layers = () if source.ollama is None else source.ollama.layers
-    listed = json_line([[layer.kind, layer.digest] for layer in layers])
-    return {
-        MODEL: f"sha256:{source.sha256}",
-        MODEL_KIND: source.kind,
-        MODEL_PRE: source.pre or "",
-        MODEL_LAYERS: f"sha256:{hashlib.sha256(listed.encode()).hexdigest()}",
-    }
 
 
 def plain_parameters(node: Node) -> dict[str, Any]:

@@ -25,12 +25,14 @@ class Node:
     Attributes:
         step: its declaration.
         request: what the manifest says of it.
+        reads: the model inputs and artifacts that it reads in this manifest.
         providers: for each artifact it reads, the name of the step that writes it.
 
     """
 
     step: Step
     request: StepRequest
+    reads: tuple[str, ...]
     providers: Mapping[str, str]
 
     @property
@@ -60,20 +62,22 @@ class Graph:
         nodes: dict[str, Node] = {}
         for name, request in requests.items():
             step = declarations[name]
-            providers = {}
+            makers = {
+                artifact: writer_of(artifact, declarations)
+                for artifact in (*step.reads, *step.uses)
+                if artifact not in MODEL_INPUTS
+            }
+            providers = {artifact: maker for artifact, maker in makers.items() if maker in requests}
             for artifact in step.reads:
-                if artifact in MODEL_INPUTS:
-                    continue
-                maker = writer_of(artifact, declarations)
-                if maker in requests:
-                    providers[artifact] = maker
-                else:
+                if artifact not in MODEL_INPUTS and artifact not in providers:
+                    maker = makers[artifact]
                     problems.add(
                         request.place.error(
                             f"step {name} reads {artifact}, which step {maker} writes; add {maker} to the steps"
                         )
                     )
-            nodes[name] = Node(step, request, providers)
+            used = (artifact for artifact in step.uses if artifact in providers)
+            nodes[name] = Node(step, request, (*step.reads, *used), providers)
         wanted = {name: declarations[name] for name in requests}
         for key, artifacts in (("expect", manifest.expect), ("budget", manifest.budget)):
             for artifact in artifacts:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from pipeline.model import Model
     from pipeline.runner.graph import Node
@@ -28,11 +29,13 @@ class StepJob:
         self,
         node: Node,
         folder: OutputFolder,
+        paths: Mapping[str, Path],
         open_model: Callable[[], Model],
         on_progress: Callable[[int, int], None],
     ) -> None:
         self._node = node
         self._folder = folder
+        self._paths = paths
         self._open_model = open_model
         self._on_progress = on_progress
         self.staged: list[Staged] = []
@@ -54,6 +57,16 @@ class StepJob:
         if name not in self._node.providers:
             raise LookupError(f"step {self._node.name} reads {name} without declaring it")
         return self._folder.read(name)
+
+    def has(self, name: str) -> bool:
+        """Tell whether the manifest makes an artifact that the step uses."""
+        return name in self._node.providers
+
+    def path(self, parameter: str) -> Path | None:
+        """Give the file or folder that a parameter names; None where it is not given."""
+        if parameter not in self._node.step.files:
+            raise LookupError(f"step {self._node.name} asks for the path {parameter} without declaring it")
+        return self._paths.get(parameter)
 
     def write(self, name: str, data: bytes) -> None:
         """Write an artifact."""

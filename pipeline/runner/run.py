@@ -10,7 +10,8 @@ from formats.errors import FormatError
 from pipeline.errors import ModelError, PipelineError, UsageError
 from pipeline.runner.budgets import check_budgets
 from pipeline.runner.fingerprint import tool_version
-from pipeline.runner.freshness import can_write, model_inputs, plain_parameters, reasons_to_run
+from pipeline.runner.freshness import can_write, plain_parameters, reasons_to_run
+from pipeline.runner.inputs import Inputs
 from pipeline.runner.job import StepJob
 from pipeline.runner.lock import locked
 from pipeline.runner.outputs import OutputFolder, refusal
@@ -20,7 +21,6 @@ from pipeline.runner.record_file import load_record, orphans, write_record
 from pipeline.runner.reporter import State, StepReport
 from pipeline.runner.selection import select
 from pipeline.sources.source import find_source
-from pipeline.steps.step import MODEL_INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,6 +132,7 @@ class _Run:
         self._reports: list[StepReport] = []
         self._failure: PipelineError | None = None
         self._order: tuple[str, ...] = ()
+        self._inputs = Inputs(manifest, source)
         self.steps: dict[str, StepRecord] = {}
         self.unsettled: dict[str, str] = {}
 
@@ -180,7 +181,7 @@ class _Run:
 
     def _settle(self, node: Node) -> StepReport:
         """Find a step fresh, or run it."""
-        inputs = self._inputs(node)
+        inputs = self._inputs.digests(node, self.steps)
         reasons = reasons_to_run(node, inputs, self.steps.get(node.name), self._folder)
         if self._options.force and not reasons:
             reasons = ["forced"]
@@ -215,7 +216,9 @@ class _Run:
         """Say why a step would have to run; what it reads may not be there either."""
         if any(provider not in self.steps for provider in node.providers.values()):
             return ["what it reads is not made yet"]
-        return reasons_to_run(node, self._inputs(node), self.steps.get(node.name), self._folder)
+        return reasons_to_run(
+            node, self._inputs.digests(node, self.steps), self.steps.get(node.name), self._folder
+        )
 
     def _make(self, node: Node, inputs: Mapping[str, str], reasons: Sequence[str]) -> StepReport:
         """Run a step, and commit its artifacts once all of them are whole."""
@@ -224,9 +227,10 @@ class _Run:
         def progress(done: int, total: int) -> None:
             self._reporter.progress(node.name, done, total)
 
-        job = StepJob(node, self._folder, self._open_model, progress)
+        job = StepJob(node, self._folder, self._inputs.paths(node), self._open_model, progress)
         node.step.run(job)
         self._source.check_unchanged()
+        self._inputs.check_files_unchanged(node, inputs)
         check_pins(self._manifest, node.name, job.staged)
         check_budgets(self._manifest, job.staged)
         files = self._folder.commit(job.staged, replace_strangers=self._options.force)
@@ -258,29 +262,6 @@ class _Run:
         """Give the model's file back."""
         if self._model is not None:
             self._model.close()
-
-    def _inputs(self, node: Node) -> dict[str, str]:
-        """Give a digest for each thing a step reads; the steps it reads from are settled.
-
-        Raises:
-            ModelError: an artifact that the step before did not write for this model.
-
-        """
-        model = model_inputs(self._source)
-        inputs = {}
-        for name in node.step.reads:
-            if name in MODEL_INPUTS:
-                inputs[name] = model[name]
-                continue
-            made = self.steps.get(node.providers[name])
-            artifacts = () if made is None else made.artifacts
-            sha256 = next((artifact.sha256 for artifact in artifacts if artifact.name == name), None)
-            if sha256 is None:
-                raise ModelError(
-                    f"step {node.name} reads {name}, which step {node.providers[name]} did not write for this model"
-                )
-            inputs[name] = f"sha256:{sha256}"
-        return inputs
 
     def _record(self) -> BuildRecord:
         steps = {name: self.steps[name] for name in self._order if name in self.steps}

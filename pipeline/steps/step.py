@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from pipeline.manifest.parameters import Parameter
     from pipeline.model import Model
@@ -83,6 +84,12 @@ class Job(Protocol):
     def read(self, name: str) -> bytes:
         """Return an artifact that the step declared as input."""
 
+    def has(self, name: str) -> bool:
+        """Tell whether the manifest makes an artifact that the step uses."""
+
+    def path(self, parameter: str) -> Path | None:
+        """Give the file or folder that a parameter names; None where it is not given."""
+
     def write(self, name: str, data: bytes) -> None:
         """Write an artifact; it gets its final name when the whole step has worked."""
 
@@ -108,6 +115,8 @@ class Step:
         version: counts up when the same inputs give other bytes.
         parameters: the keys it takes in the manifest.
         reads: model inputs and artifacts of other steps.
+        uses: artifacts of other steps that are read too where the manifest makes them.
+        files: parameters whose value is the path of a file or folder that is read.
         writes: its artifacts.
 
     """
@@ -117,6 +126,8 @@ class Step:
     version: ClassVar[int] = 1
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     reads: ClassVar[tuple[str, ...]]
+    uses: ClassVar[tuple[str, ...]] = ()
+    files: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[Artifact, ...]]
 
     def run(self, job: Job) -> None:
