@@ -201,6 +201,22 @@ def read(data: Any, layout: str, file: str = FILE_NAME) -> TokenizerBin:
     return TokenizerBin(layout, vocab.strings, merges, ids, special.strings)
 
 
+def read_any(data: Any, file: str = FILE_NAME) -> TokenizerBin:
+    """Read a tokenizer.bin in the layout that it fits.
+
+    Raises:
+        FormatError: it fits neither; that of the reading that came further.
+
+    """
+    try:
+        return read(data, "documented", file)
+    except FormatError as as_documented:
+        try:
+            return read(data, "loader", file)
+        except FormatError as as_loader:
+            raise max(as_documented, as_loader, key=lambda error: error.offset or 0) from None
+
+
 def _record(layout: str, file: str) -> Record:
     record = RECORDS.get(layout)
     if record is None:

@@ -31,12 +31,13 @@ class Encoder(TextEncoder):
         ids: list[int] = []
         for part in self._parts(self._checked(text)):
             if isinstance(part, str):
-                ids += self._piece_ids(part)
+                ids += self.piece_ids(part)
             else:
                 ids.append(part)
         return ids
 
-    def _piece_ids(self, piece: str) -> list[int]:
+    def piece_ids(self, piece: str) -> list[int]:
+        """Return the ids of a piece; the list is kept for the next such piece and must not be changed."""
         ids = self._cache.get(piece)
         if ids is None:
             ids = merge(self._start_tokens(piece), self._merge)

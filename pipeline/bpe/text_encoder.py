@@ -47,6 +47,9 @@ class Piece(NamedTuple):
 class TextEncoder(ABC):
     """Encodes text as HuggingFace `tokenizers` does, for one vocabulary.
 
+    Attributes:
+        split: cuts an ordinary part of a text, in NFC where the vocabulary wants it, into pieces.
+
     Args:
         tables: the vocabulary.
         specials: "all" matches control, unknown and user-defined tokens in the text; "user" only
@@ -70,7 +73,7 @@ class TextEncoder(ABC):
         _one_of("invalid", invalid, get_args(Invalid))
         self._tables = tables
         self._errors = "strict" if invalid == "error" else "replace"
-        self._split = rule_for(tables.pre)
+        self.split = rule_for(tables.pre)
         _require_same_unicode(tables)
         self._byte_tokens = [tables.byte_token(byte) for byte in range(256)]
         ids = {} if specials == "none" else _special_texts(tables)
@@ -96,7 +99,7 @@ class TextEncoder(ABC):
         tokens = iter(self.encode(text))
         pieces: list[Piece] = []
         start = 0
-        for stretch, special in self._stretches(self._checked(text)):
+        for stretch, special in self.stretches(self._checked(text)):
             end = start + len(stretch.encode())
             if special is None:
                 pieces += self._stretch_pieces(stretch, start, tokens)
@@ -126,13 +129,13 @@ class TextEncoder(ABC):
 
     def _parts(self, text: str) -> Iterator[str | int]:
         """Yield what a text is made of: pieces of normalised text, to be merged, and ids of special tokens."""
-        for stretch, special in self._stretches(text):
+        for stretch, special in self.stretches(text):
             if special is None:
-                yield from self._split(nfc(stretch) if self._tables.nfc else stretch)
+                yield from self.split(nfc(stretch) if self._tables.nfc else stretch)
             else:
                 yield special
 
-    def _stretches(self, text: str) -> Iterator[tuple[str, int | None]]:
+    def stretches(self, text: str) -> Iterator[tuple[str, int | None]]:
         """Yield the parts of a text in order: ordinary ones with None, special tokens with their id."""
         done = 0
         for match in self._specials.find(text):

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from copy import copy
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -36,22 +37,22 @@ LOOKED_AT = 511
 """Bytes that the engine looks at after a blank, those of `Ġ` among them: its buffer has 512."""
 
 UNMATCHED_ID = 0
-SPECIALS_FIRST = (
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|vision_start|>",
-    "<|vision_end|>",
-    "<|image_pad|>",
-    "<|video_pad|>",
-    "<|object_ref_start|>",
-    "<|object_ref_end|>",
-    "<|box_start|>",
-    "<|box_end|>",
-    "<|quad_start|>",
-    "<|quad_end|>",
-    "<think>",
-    "</think>",
+SPECIALS_FIRST: Sequence[bytes] = (
+    b"<|im_start|>",
+    b"<|im_end|>",
+    b"<|endoftext|>",
+    b"<|vision_start|>",
+    b"<|vision_end|>",
+    b"<|image_pad|>",
+    b"<|video_pad|>",
+    b"<|object_ref_start|>",
+    b"<|object_ref_end|>",
+    b"<|box_start|>",
+    b"<|box_end|>",
+    b"<|quad_start|>",
+    b"<|quad_end|>",
+    b"<think>",
+    b"</think>",
 )
 """The special tokens that the engine's present form looks for; the list is part of its code."""
 
@@ -74,7 +75,7 @@ class GreedyRules:
 
     blank_needs_token: bool = True
     lone_blank: bool = False
-    specials: tuple[str, ...] = ()
+    specials: Sequence[bytes] = ()
     newline_run: int = 1
 
 
@@ -119,6 +120,9 @@ class GreedyToken(NamedTuple):
 class GreedyEncoder:
     """Encodes and decodes with the entries of a vocab.bin.
 
+    Attributes:
+        rules: the variant.
+
     Args:
         entries: the stored texts in id order, as `formats.vocab_bin.read` gives them.
         rules: the variant.
@@ -127,13 +131,22 @@ class GreedyEncoder:
 
     def __init__(self, entries: ByteStrings, rules: GreedyRules = VARIANTS["base"]) -> None:
         self._entries = list(entries)
-        self._rules = rules
         self._ids: dict[bytes, int] = {}
         for token, text in enumerate(self._entries):
             self._ids.setdefault(text, token)
         self._ids.pop(b"", None)
         self._lengths = _lengths_by_key(self._ids)
-        self._specials = _matcher(text for text in map(str.encode, rules.specials) if text in self._ids)
+        self._set_rules(rules)
+
+    def _set_rules(self, rules: GreedyRules) -> None:
+        self.rules = rules
+        self._specials = _matcher(text for text in rules.specials if text in self._ids)
+
+    def with_rules(self, rules: GreedyRules) -> GreedyEncoder:
+        """Return an encoder of another variant that shares this one's tables."""
+        other = copy(self)
+        other._set_rules(rules)
+        return other
 
     def encode(self, text: bytes) -> list[int]:
         """Return the ids of a text."""
@@ -180,7 +193,7 @@ class GreedyEncoder:
         after_blank: bool,
     ) -> None:
         """Append the tokens of the text from `at` to `end`, which no match crosses."""
-        rules = self._rules
+        rules = self.rules
         while at < end:
             if text[at] == 0x20:
                 after_blank = True
@@ -210,7 +223,7 @@ class GreedyEncoder:
         if text[at] == 0x0A:
             run = 1
             while (
-                run < self._rules.newline_run and text[at + run : at + run + 1] == b"\n" and at + run < limit
+                run < self.rules.newline_run and text[at + run : at + run + 1] == b"\n" and at + run < limit
             ):
                 run += 1
             for length in range(run, 0, -1):

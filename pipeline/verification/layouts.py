@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from formats import ps_bundle, token_types_bin, tokenizer_bin, vocab_bin
-from formats.errors import FormatError, shown
+from formats.errors import shown
 from formats.gguf.reader import GgufFile
 from formats.layout import Place
 from formats.layout.tables import Table
@@ -91,16 +91,7 @@ def _token_types(path: Path) -> None:
 
 
 def _tokenizer_bin(path: Path) -> None:
-    """Read either layout; nothing in the file tells which it has."""
-    data = path.read_bytes()
-    try:
-        tokenizer_bin.read(data, "documented", str(path))
-    except FormatError as as_documented:
-        try:
-            tokenizer_bin.read(data, "loader", str(path))
-        except FormatError as as_loader:
-            # The reading that came further is the one that was meant.
-            raise max(as_documented, as_loader, key=lambda error: error.offset or 0) from None
+    tokenizer_bin.read_any(path.read_bytes(), str(path))
 
 
 def _tokens_jsonl(path: Path) -> None:

@@ -6,10 +6,12 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pipeline.parity
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TEXTS = Path(__file__).parent / "texts"
+TEXTS = Path(pipeline.parity.__file__).parent / "texts"
 
 SURROGATES = range(0xD800, 0xE000)
 

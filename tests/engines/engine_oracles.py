@@ -34,7 +34,7 @@ def after_blank(entries, rest, ids, *, gate, lone):
 
 def greedy(entries, text, *, gate=True, lone=False, specials=(), run=1):
     """Walk over the text as the engine's description does, trying every entry at every place."""
-    known = sorted((name.encode() for name in specials if name.encode() in entries), key=len, reverse=True)
+    known = sorted((name for name in specials if name in entries), key=len, reverse=True)
     ids, at, blank = [], 0, False
     while at < len(text):
         special = next((name for name in known if text.startswith(name, at)), None)

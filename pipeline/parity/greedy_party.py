@@ -1,0 +1,214 @@
+"""The RK3588 engine as a party: its encoder, and what it would do with some of its stages mended.
+
+The engine's code stays as it is; it is given another text, other special tokens or places that no match
+may cross, and its tokens are looked at again:
+
+- special: it takes all added tokens first, as its present form takes some;
+- normalisation: it is given the text in NFC;
+- unmatched byte, lost blank: it is given bytes below 20, or blanks, spelled as its entries spell them;
+- byte alias: it is given entries and a text in which the byte C4, with which stored glyphs begin, is
+  another one where it is a byte of the text;
+- pre-tokenizer: no match crosses the borders of the reference's pieces;
+- merge order: the bytes of its tokens within a piece, or within pieces that a token of it joins, are
+  merged by rank.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from formats.byte_strings import ByteStrings
+from formats.token_types import TokenType
+from formats.vocab_bin import FILE_NAME, STORED
+from pipeline.engines.greedy import GreedyEncoder
+from pipeline.parity.causes import Cause
+from pipeline.parity.passage import Passage, Span
+
+if TYPE_CHECKING:
+    from pipeline.bpe.encoder import Encoder
+    from pipeline.parity.causes import Mended
+    from pipeline.parity.model_tables import ModelTables
+
+_BLANK = 0x20
+_SWAP = bytes.maketrans(b"\xc4\xff", b"\xff\xc4")
+_LOW = re.compile(rb"[\x00-\x20]")
+
+
+class Mending:
+    """What the variants of one model share: the model's side, and entries that tell letters and glyphs apart.
+
+    Args:
+        tables: the model's vocabulary.
+        exact: the model's exact encoder.
+
+    """
+
+    def __init__(self, tables: ModelTables, exact: Encoder) -> None:
+        self.tables = tables
+        self.exact = exact
+
+    @cached_property
+    def told_apart(self) -> GreedyEncoder:
+        """An encoder, of the base form, on entries that no letter can be taken for a glyph in.
+
+        The 33 glyphs of the bytes 00..20 are stored as C4 80..C4 A0, which are letters too. Here a byte
+        C4 of a token is stored as FF, and FF, which no text in UTF-8 has, as C4; a text must be
+        spelled likewise.
+        """
+        stored = []
+        for token in range(self.tables.first_pad_id):
+            data = _swapped(self.tables.token_bytes(token))
+            if self.tables.token_type(token) == TokenType.NORMAL:
+                data = _LOW.sub(lambda match: STORED[match[0][0]], data)
+            stored.append(data)
+        return GreedyEncoder(ByteStrings.from_list(stored))
+
+
+class GreedyParty:
+    """A variant of the engine.
+
+    Args:
+        key: its short name.
+        title: what it is, in a line.
+        encoder: the variant on the entries of a vocab.bin.
+        mending: the model's side.
+
+    """
+
+    artifact = FILE_NAME
+    stages = (
+        Cause.SPECIAL,
+        Cause.NORMALISATION,
+        Cause.UNMATCHED_BYTE,
+        Cause.BYTE_ALIAS,
+        Cause.LOST_BLANK,
+        Cause.PRE_TOKENIZER,
+        Cause.MERGE_ORDER,
+    )
+
+    def __init__(self, key: str, title: str, encoder: GreedyEncoder, mending: Mending) -> None:
+        self.key = key
+        self.title = title
+        self._encoder = encoder
+        self._mending = mending
+        self._tables = mending.tables
+        self._exact = mending.exact
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of a text."""
+        return self._encoder.encode(text.encode())
+
+    def trace(self, text: str, mended: Mended) -> list[Span]:
+        """Return the tokens of a text, with some stages mended, and what each was made from."""
+        passage = Passage(self._exact.stretches(text), nfc=Cause.NORMALISATION in mended)
+        spelled = _Spelled(passage, _spelled_bytes(mended), told_apart=Cause.BYTE_ALIAS in mended)
+        borders = self._borders(passage) if mended & {Cause.PRE_TOKENIZER, Cause.MERGE_ORDER} else []
+        fences = [spelled.place_of(border) for border in borders] if Cause.PRE_TOKENIZER in mended else []
+        encoder = self._mended_encoder(mended)
+        tokens = [
+            Span(token.token, spelled.origin_of(token.start), spelled.origin_of(token.end))
+            for token in encoder.tokens(spelled.data, fences)
+        ]
+        if Cause.MERGE_ORDER in mended:
+            tokens = self._merged(tokens, passage.data, set(borders))
+        return [passage.span(*token) for token in tokens]
+
+    def _mended_encoder(self, mended: Mended) -> GreedyEncoder:
+        encoder, specials = self._encoder, self._encoder.rules.specials
+        if Cause.SPECIAL in mended:
+            specials = [self._tables.token_bytes(token) for token in self._tables.added_tokens]
+        if Cause.BYTE_ALIAS in mended:
+            encoder = self._mending.told_apart
+            specials = [_swapped(text) for text in specials]
+        return encoder.with_rules(replace(self._encoder.rules, specials=tuple(specials)))
+
+    def _borders(self, passage: Passage) -> list[int]:
+        """List where the reference's pieces begin, in a passage."""
+        borders = []
+        for part in passage.parts:
+            at = part.start
+            for piece in self._exact.split(part.text) if part.special is None else ():
+                borders.append(at)
+                at += len(piece.encode())
+        return borders
+
+    def _merged(self, tokens: list[Span], data: bytes, borders: set[int]) -> list[Span]:
+        """Merge the bytes of tokens anew between borders that they keep to."""
+        merged: list[Span] = []
+        group: list[Span] = []
+        for token in tokens:
+            if group and (group[-1].end in borders or token.start in borders or self._is_added(token)):
+                merged += self._merged_group(group, data)
+                group = []
+            if self._is_added(token):
+                merged.append(token)
+            else:
+                group.append(token)
+        return merged + self._merged_group(group, data)
+
+    def _merged_group(self, group: list[Span], data: bytes) -> list[Span]:
+        if not group:
+            return []
+        at, end = group[0].start, group[-1].end
+        meant = data[at:end]
+        if b"".join(self._tables.token_bytes(token.token) for token in group) != meant:
+            return group  # bytes got lost: there is nothing to merge by rank
+        spans = []
+        for token in self._exact.piece_ids(meant.decode()):
+            start, at = at, at + len(self._tables.token_bytes(token))
+            spans.append(Span(token, start, at))
+        return spans
+
+    def _is_added(self, token: Span) -> bool:
+        return self._tables.token_type(token.token) != TokenType.NORMAL
+
+
+def _swapped(data: bytes) -> bytes:
+    return data.translate(_SWAP)
+
+
+def _spelled_bytes(mended: Mended) -> frozenset[int]:
+    """Tell which bytes of a text are to be spelled as the entries spell them."""
+    below = frozenset(byte for byte in range(256) if STORED[byte] != bytes([byte]))
+    return (below - {_BLANK} if Cause.UNMATCHED_BYTE in mended else frozenset()) | (
+        {_BLANK} if Cause.LOST_BLANK in mended else frozenset()
+    )
+
+
+class _Spelled:
+    """A passage with some of its bytes spelled as entries spell them, in two bytes for one.
+
+    Special tokens stay as they are: the file has them as plain text.
+
+    Attributes:
+        data: the passage so spelled.
+
+    """
+
+    def __init__(self, passage: Passage, which: frozenset[int], *, told_apart: bool) -> None:
+        self._places: list[int] = []  # of the bytes spelled in two, ascending
+        self.data = _swapped(passage.data) if told_apart else passage.data
+        if not which:
+            return
+        pattern = re.compile(b"[" + re.escape(bytes(sorted(which))) + b"]")
+        chunks = []
+        for part in passage.parts:
+            raw = _swapped(part.text.encode()) if told_apart else part.text.encode()
+            if part.special is None:
+                self._places += [part.start + match.start() for match in pattern.finditer(raw)]
+                raw = pattern.sub(lambda match: STORED[match[0][0]], raw)
+            chunks.append(raw)
+        self.data = b"".join(chunks)
+        self._doubled = [place + index for index, place in enumerate(self._places)]
+
+    def place_of(self, offset: int) -> int:
+        """Tell where a place of the passage lies in the spelled data."""
+        return offset + bisect_left(self._places, offset)
+
+    def origin_of(self, offset: int) -> int:
+        """Tell where a place of the spelled data lies in the passage."""
+        return offset - bisect_left(self._doubled, offset) if self._places else offset
