@@ -74,6 +74,7 @@ def inside(name, package):
             ],
         ),
         ("pipeline.native", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
+        ("pipeline.parity", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
     ],
 )
 def test_imports_go_one_way(package, never):
@@ -95,6 +96,11 @@ def test_the_walk_sees_imports_of_every_form(tmp_path):
     )
     assert imports(path) == {"a.b", "d", "d.e", "g.h", "g.h.i", "j"}
     assert imports(path, at_runtime=True) == {"a.b", "d", "d.e", "g.h", "g.h.i"}
+
+
+def test_the_optional_library_is_imported_by_its_users_only():
+    users = [name_of(path) for path in MODULES if any(inside(name, "tokenizers") for name in imports(path))]
+    assert users == ["pipeline.bpe.ask_classes", "pipeline.bpe.ask_nfc", "pipeline.parity.reference"]
 
 
 def test_the_runner_imports_no_numpy_at_all():
@@ -186,11 +192,13 @@ def test_a_default_is_a_value_that_its_kind_accepts(parameter):
     from pipeline.manifest import parse_manifest
 
     (step,) = [step for step in DECLARATIONS.values() if parameter in step.parameters]
+    # None stands for a key that is not given.
+    given = {} if parameter.default is None else {parameter.name: as_json(parameter.default)}
     document = {
         "version": 1,
         "model": {"sample": "qwen3"},
         "out": "out",
-        "steps": [{step.name: {parameter.name: as_json(parameter.default)}}],
+        "steps": [{step.name: given}],
     }
     manifest = parse_manifest(json.dumps(document).encode(), "m.yaml", DECLARATIONS)
     assert manifest.steps[0].parameters[parameter.name] == parameter.default
@@ -207,8 +215,19 @@ def test_a_manifest_of_ours_loads_and_fits_the_schema(path):
     validator = Draft202012Validator(json.loads(COMMITTED.read_bytes()))
     validator.validate(yaml.safe_load(path.read_bytes()))
     manifest = load_manifest(path, DECLARATIONS)
-    assert [request.name for request in manifest.steps] == list(DECLARATIONS)
+    assert [request.name for request in manifest.steps] == [name for name in DECLARATIONS if name != "parity"]
     assert manifest.out.resolve() == ROOT / "build" / path.stem
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.name)
+def test_a_manifest_of_ours_has_the_step_that_needs_an_extra_ready(path, tmp_path):
+    """`make run` installs no `tokenizers`; a line without its comment sign adds the step."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count("  # - parity") == 1
+    copy = tmp_path / path.name
+    copy.write_text(text.replace("  # - parity", "  - parity"), encoding="utf-8")
+    Draft202012Validator(json.loads(COMMITTED.read_bytes())).validate(yaml.safe_load(copy.read_bytes()))
+    assert [request.name for request in load_manifest(copy, DECLARATIONS).steps] == list(DECLARATIONS)
 
 
 def test_both_families_have_a_manifest():

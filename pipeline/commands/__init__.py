@@ -12,6 +12,7 @@ from pipeline.commands.dump import COMMAND as DUMP
 from pipeline.commands.encode import COMMAND as ENCODE
 from pipeline.commands.inspect import COMMAND as INSPECT
 from pipeline.commands.models import COMMAND as MODELS
+from pipeline.commands.parity import COMMAND as PARITY
 from pipeline.commands.run import COMMAND as RUN
 from pipeline.commands.schema import COMMAND as SCHEMA
 from pipeline.commands.size import COMMAND as SIZE
@@ -37,5 +38,6 @@ COMMANDS: Sequence[Command] = (
     CLEAN,
     ENCODE,
     DECODE,
+    PARITY,
 )
 """In the order of the help."""

@@ -24,8 +24,11 @@ def add_image_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load_image(path: str) -> Image:
+def load_image(path: str | Path) -> Image:
     """Read and verify an image.
+
+    Args:
+        path: of the image, or of the output folder that holds it.
 
     Raises:
         UsageError: there is no such file.

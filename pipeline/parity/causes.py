@@ -51,13 +51,17 @@ MEANING = {
 
 
 def explain(
-    unexplained: Iterable[int], stages: Sequence[Cause], holds: Callable[[int, Mended], bool]
+    unexplained: Iterable[int],
+    stages: Sequence[Cause],
+    likely: Sequence[Cause],
+    holds: Callable[[int, Mended], bool],
 ) -> dict[int, tuple[Cause, ...]]:
     """Find the causes of some differences.
 
     Args:
         unexplained: the differences, by number.
         stages: the stages that can be mended, in order.
+        likely: those of them that are tried alone and in pairs.
         holds: tells whether a difference is gone with some stages mended.
 
     Returns:
@@ -66,7 +70,7 @@ def explain(
     """
     left = dict.fromkeys(unexplained)
     causes: dict[int, tuple[Cause, ...]] = {}
-    for mended in _few(stages):
+    for mended in _few(likely):
         if not left:
             return causes
         for number in list(left):

@@ -93,9 +93,8 @@ class Outcome:
     Attributes:
         key, title, artifact: as in `Party`.
         groups: the count of each group, in the corpus's order.
-        differences: the first of them, as many as were asked for.
-        first: the first sample that differs as a whole: group, number, text, the reference's ids, the
-            party's; None where none does.
+        differences: the first of each class, as many as were asked for.
+        first: the first difference, however many were asked for; None where there is none.
 
     """
 
@@ -104,12 +103,16 @@ class Outcome:
     artifact: str
     groups: dict[str, Count]
     differences: list[Difference] = field(default_factory=list)
-    first: tuple[Sample, list[int], list[int]] | None = None
+    first: Difference | None = None
 
     @property
     def total(self) -> Count:
         """The count of all groups."""
         return sum(self.groups.values(), Count())
+
+    def total_of(self, cause: Cause) -> int:
+        """How many differences there are of a class."""
+        return sum(count.causes[cause] for count in self.groups.values())
 
 
 REFERENCE = "reference"
@@ -123,7 +126,7 @@ class Comparison:
         parties: whom to compare.
         tables: the model's vocabulary.
         exact: the model's exact encoder.
-        listed: differences to keep of each party; all are counted.
+        listed: differences to keep of each party and class; all are counted.
 
     Attributes:
         outcomes: what came of the reference itself, by the key `REFERENCE`, and of each party.
@@ -188,12 +191,11 @@ class Comparison:
             if cuts is None:
                 cuts = Cuts(self._spans(passage, expected), len(data))
             outcome = self.outcomes[party.key]
-            if outcome.first is None:
-                outcome.first = (sample, expected, found)
             for difference in _differences(party, sample, data, cuts):
                 count.wrong += len(difference.expected)
                 count.causes[difference.causes[0]] += 1
-                if len(outcome.differences) < self._listed:
+                outcome.first = outcome.first or difference
+                if outcome.total_of(difference.causes[0]) <= self._listed:
                     outcome.differences.append(difference)
         return len(data)
 
@@ -250,7 +252,7 @@ def _differences(party: Party, sample: Sample, data: bytes, expected: Cuts) -> l
         region = regions[number]
         return cuts(mended).ids(region.start, region.end) == region.expected
 
-    causes = explain(range(len(regions)), party.stages, holds)
+    causes = explain(range(len(regions)), party.stages, party.likely(sample.text), holds)
     return [_difference(sample, data, region, causes[number]) for number, region in enumerate(regions)]
 
 

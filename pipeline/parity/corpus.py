@@ -71,6 +71,11 @@ class Corpus:
         """The names of the groups, in order."""
         return [file.name for file in self.files]
 
+    @property
+    def size(self) -> int:
+        """Bytes of all files, as they are now."""
+        return sum(file.path.stat().st_size for file in self.files)
+
     def samples(self) -> Iterator[Sample]:
         """Read the samples, one after the other.
 
@@ -110,7 +115,7 @@ def open_corpus(path: Path | None, unit: Unit = "lines") -> Corpus:
     files = files_of(path)
     if not files:
         raise UsageError(f"{path_words(path)}: expected text files in it, found none")
-    return Corpus(path.resolve().name, files, unit)
+    return Corpus(path.resolve().name or str(path), files, unit)
 
 
 def _texts(path: Path, unit: Unit) -> Iterator[str]:

@@ -26,9 +26,12 @@ from formats.token_types import TokenType
 from formats.vocab_bin import FILE_NAME, STORED
 from pipeline.engines.greedy import GreedyEncoder
 from pipeline.parity.causes import Cause
+from pipeline.parity.parties import likely
 from pipeline.parity.passage import Passage, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipeline.bpe.encoder import Encoder
     from pipeline.parity.causes import Mended
     from pipeline.parity.model_tables import ModelTables
@@ -97,6 +100,10 @@ class GreedyParty:
         self._mending = mending
         self._tables = mending.tables
         self._exact = mending.exact
+
+    def likely(self, text: str) -> Sequence[Cause]:
+        """List those of its stages that are worth trying on a text, in order."""
+        return likely(self.stages, text, self._exact)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from formats.token_types import TokenType
+from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,8 @@ class ModelTables:
         merges = vocabulary.merges
         self.pre = pre
         self.nfc = nfc
+        self.class_tables = CLASS_TABLES_VERSION
+        self.nfc_tables = NFC_TABLES_VERSION
         self.n_tokens = len(vocabulary)
         self.first_pad_id = vocabulary.first_pad_id
         self.added_tokens: Sequence[int] = vocabulary.added_ids.tolist()

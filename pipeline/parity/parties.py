@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from pipeline.bpe.nfc import is_nfc
 from pipeline.parity.causes import Cause
 from pipeline.parity.passage import Passage, Span
 
@@ -37,6 +38,9 @@ class Party(Protocol):
     @property
     def stages(self) -> Sequence[Cause]:
         """The stages at which it can be mended, in the order of `Cause`."""
+
+    def likely(self, text: str) -> Sequence[Cause]:
+        """List those of its stages that are worth trying on a text, in order."""
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text.
@@ -79,6 +83,10 @@ class StagedParty:
 
     stages = (Cause.SPECIAL, Cause.NORMALISATION, Cause.PRE_TOKENIZER, Cause.MERGE_ORDER)
 
+    def likely(self, text: str) -> Sequence[Cause]:
+        """List those of its stages that are worth trying on a text, in order."""
+        return likely(self.stages, text, self.exact)
+
     def trace(self, text: str, mended: Mended) -> list[Span]:
         """Return the tokens of a text, with some stages mended, and what each was made from."""
         stretches = self.exact.stretches if Cause.SPECIAL in mended else self.stretches
@@ -98,6 +106,20 @@ class StagedParty:
                     spans.append(passage.span(token, at, end))
                     at = end
         return spans
+
+
+def likely(stages: Sequence[Cause], text: str, exact: Encoder) -> list[Cause]:
+    """List those of some stages that could make a difference for a text."""
+    has_low = min(text, default=" ") < " "
+    idle = {
+        Cause.SPECIAL: all(special is None for _, special in exact.stretches(text)),
+        Cause.NORMALISATION: is_nfc(text),
+        Cause.UNMATCHED_BYTE: not has_low,
+        # Letters that look like glyphs begin with C4; bytes that are spelled as glyphs look like letters.
+        Cause.BYTE_ALIAS: not has_low and b"\xc4" not in text.encode(),
+        Cause.LOST_BLANK: " " not in text,
+    }
+    return [stage for stage in stages if not idle.get(stage, False)]
 
 
 def whole(text: str) -> list[tuple[str, int | None]]:

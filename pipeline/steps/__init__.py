@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.steps.inspect import Inspect
 from pipeline.steps.layers import Layers
+from pipeline.steps.parity import Parity
 from pipeline.steps.ps_bundle import PsBundle
 from pipeline.steps.runtime_image import RuntimeImage
 from pipeline.steps.tensors import Tensors
@@ -29,6 +30,7 @@ DECLARATIONS: Mapping[str, Step] = {
         RuntimeImage(),
         VocabBin(),
         TokenizerBin(),
+        Parity(),
     )
 }
 """Every step by its name, in the order of the documentation."""

@@ -12,7 +12,9 @@ from formats.layout import Place
 from formats.layout.tables import Table
 from formats.q25tokrt.layout import MAGIC
 from formats.q25tokrt.verify import verify_image
+from pipeline.steps.parity import PARITY
 from pipeline.steps.runtime_image import IMAGE
+from pipeline.verification.parity_json import check_parity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +113,10 @@ def _tokens_jsonl(path: Path) -> None:
         offset += len(line) + 1
 
 
+def _parity(path: Path) -> None:
+    check_parity(path.read_bytes(), str(path))
+
+
 def _parsed(line: bytes) -> Any:
     """Read a line of JSON; None for what is none."""
     try:
@@ -128,4 +134,5 @@ _BY_NAME: dict[str, Callable[[Path], None]] = {
     token_types_bin.FILE_NAME: _token_types,
     tokenizer_bin.FILE_NAME: _tokenizer_bin,
     "tokens.jsonl": _tokens_jsonl,
+    PARITY: _parity,
 }
