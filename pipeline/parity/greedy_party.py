@@ -9,8 +9,8 @@ may cross, and its tokens are looked at again:
 - byte alias: it is given entries and a text in which the byte C4, with which stored glyphs begin, is
   another one where it is a byte of the text;
 - pre-tokenizer: no match crosses the borders of the reference's pieces;
-- merge order: the bytes of its tokens within a piece, or within pieces that a token of it joins, are
-  merged by rank.
+- merge order: what its tokens stand for within a piece, or within pieces that a token of it joins, is
+  merged by rank, as far as it is what stood there.
 """
 
 from __future__ import annotations
@@ -144,34 +144,38 @@ class GreedyParty:
         return borders
 
     def _merged(self, tokens: list[Span], data: bytes, borders: set[int]) -> list[Span]:
-        """Merge the bytes of tokens anew between borders that they keep to."""
+        """Merge by rank the bytes of tokens that follow each other between borders and places where bytes got lost."""
         merged: list[Span] = []
         group: list[Span] = []
         for token in tokens:
-            if group and (group[-1].end in borders or token.start in borders or self._is_added(token)):
+            stands = self._stands_for_its_bytes(token, data)
+            if group and (not stands or group[-1].end != token.start or token.start in borders):
                 merged += self._merged_group(group, data)
                 group = []
-            if self._is_added(token):
-                merged.append(token)
-            else:
+            if stands:
                 group.append(token)
+            else:
+                merged.append(token)
         return merged + self._merged_group(group, data)
 
     def _merged_group(self, group: list[Span], data: bytes) -> list[Span]:
         if not group:
             return []
-        at, end = group[0].start, group[-1].end
-        meant = data[at:end]
-        if b"".join(self._tables.token_bytes(token.token) for token in group) != meant:
-            return group  # bytes got lost: there is nothing to merge by rank
+        at = group[0].start
+        try:
+            text = data[at : group[-1].end].decode()
+        except UnicodeDecodeError:  # a part of a character got lost beside it
+            return group
         spans = []
-        for token in self._exact.piece_ids(meant.decode()):
+        for token in self._exact.piece_ids(text):
             start, at = at, at + len(self._tables.token_bytes(token))
             spans.append(Span(token, start, at))
         return spans
 
-    def _is_added(self, token: Span) -> bool:
-        return self._tables.token_type(token.token) != TokenType.NORMAL
+    def _stands_for_its_bytes(self, token: Span, data: bytes) -> bool:
+        """Tell whether a token is a normal one, and stands for what it was made from."""
+        is_normal = self._tables.token_type(token.token) == TokenType.NORMAL
+        return is_normal and self._tables.token_bytes(token.token) == data[token.start : token.end]
 
 
 def _swapped(data: bytes) -> bytes:

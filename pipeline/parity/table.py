@@ -67,7 +67,7 @@ def group_rows(document: Mapping[str, Any], names: Sequence[str]) -> tuple[Row, 
         groups = {group["name"]: group for group in party["groups"]}
         cells = (groups[name] for name in names)
         rows.append((party["party"], *(f"{group['equal']}/{group['samples']}" for group in cells)))
-    return ("samples equal", *names), rows
+    return ("samples equal", *map(plain, names)), rows
 
 
 def corpus_line(document: Mapping[str, Any]) -> str:
