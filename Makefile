@@ -26,7 +26,7 @@ lint: $(VENV)/.lint
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-docs: $(VENV)/.run
+docs: $(VENV)/.test
 	$(VENV)/bin/python -m pipeline.documentation
 
 bench: $(VENV)/.test

@@ -10,6 +10,12 @@ from pipeline.documentation.pages import PAGES
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(autouse=True)
+def sample(sample_cache, monkeypatch):
+    """The page on parity is made of the sample."""
+    monkeypatch.setenv("PIPELINE_CACHE", str(sample_cache))
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_as_the_code_makes_it(name):
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"

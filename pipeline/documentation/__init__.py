@@ -1,1 +1,1 @@
-"""The pages of `docs/` that are made from the code: formats, manifest, steps, commands."""
+"""The pages of `docs/` that are made from the code: formats, manifest, steps, commands, parity."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.__main__ import build_parser
 from pipeline.commands import COMMANDS
+from pipeline.documentation.parity_page import parity_page_parts
 from pipeline.manifest.describe import describe
 from pipeline.schema.tables import markdown_page, markdown_table
 from pipeline.steps import DECLARATIONS
@@ -82,10 +83,16 @@ def _page(parts: Iterable[str]) -> str:
     return "\n\n".join([NOTICE, *(part.strip() for part in parts)]) + "\n"
 
 
+def parity_page() -> str:
+    """Show what the command `parity` says of the built-in texts."""
+    return _page(parity_page_parts())
+
+
 PAGES = {
     "formats.md": formats_page,
     "manifest.md": manifest_page,
     "steps.md": steps_page,
     "commands.md": commands_page,
+    "parity.md": parity_page,
 }
 """The pages by file name."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
-    from pipeline.bpe.encoder import Specials
     from pipeline.bpe.tables import TokenTables
+    from pipeline.bpe.text_encoder import Specials
 
 LIBRARY = "tokenizers"
 

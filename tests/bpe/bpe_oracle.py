@@ -11,7 +11,7 @@ from pipeline.parity.reference import QWEN2_PATTERN, Reference
 if TYPE_CHECKING:
     from bpe_vocabulary import ListTables
 
-    from pipeline.bpe.encoder import Specials
+    from pipeline.bpe.text_encoder import Specials
 
 
 def splitter() -> pre_tokenizers.PreTokenizer:
