@@ -99,6 +99,7 @@ ALONE = {
     "verify": [["PATH"], ["--json"]],
     "clean": [["MANIFEST"], ["--force"], ["--dry-run"]],
     "encode": [["IMAGE"], ["--json"], ["TEXT"], ["--specials", "none"], ["--lines"]],
+    "parity": [["MANIFEST"], ["--json"], ["--corpus", "c"], ["--samples", "lines"], ["--differences", "1"]],
     "decode": [["IMAGE"], ["--lines"], ["1"], ["2"], ["--stop-at-end"], ["3"]],
 }
 

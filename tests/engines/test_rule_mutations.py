@@ -69,12 +69,12 @@ def test_the_whole_rule_gives_every_probe(whole):
 
 
 def test_without_the_glyph_of_ad(vocabulary, whole):
-    """`中` is E4 B8 AD: a text that holds it can no longer be matched."""
+    """`中` is E4 B8 AD and `学` E5 AD A6: what holds them can no longer be matched."""
     mutated = entries_without(vocabulary, SOFT_HYPHEN)
     changed = [token for token, text in enumerate(mutated) if text != whole[token]]
     assert changed == [token for token in range(151_643) if b"\xad" in vocabulary.tokens[token]]
-    assert (len(changed), changed[0]) == (CHANGED_AD, 255)
-    assert wrong_probes(mutated) == ["回答：中国的首都是北京"]
+    assert (len(changed), changed[0]) == (2_664, 255)
+    assert wrong_probes(mutated) == ["回答：中国的首都是北京", "The 5th 版本 of 学习"]
 
 
 def test_without_the_glyphs_of_80_to_a0(vocabulary, whole):
@@ -84,7 +84,7 @@ def test_without_the_glyphs_of_80_to_a0(vocabulary, whole):
     assert changed == [
         token for token in range(151_643) if not set(upper).isdisjoint(vocabulary.tokens[token])
     ]
-    assert (len(changed), changed[0]) == (CHANGED_80_A0, 222)
+    assert (len(changed), changed[0]) == (46_787, 222)
     assert wrong_probes(mutated) == ["回答：中国的首都是北京", "The 5th 版本 of 学习", "ā đ", "你好，世界！"]
 
 
