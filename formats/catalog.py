@@ -79,6 +79,7 @@ FORMATS = (
     Format(texts.MODEL, texts, "model"),
     Format(texts.IMAGE_MANIFEST, texts, "q25tokrt manifest"),
     Format(texts.TENSOR_MANIFEST, texts, "tensor payload manifest"),
+    Format(texts.PARITY, texts, "parity"),
     Format(texts.BUILD_RECORD, texts, ""),
 )
 BY_NAME = {known.name: known for known in FORMATS}

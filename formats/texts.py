@@ -148,6 +148,48 @@ TENSOR_MANIFEST = _text(
     is_document=True,
 )
 
+PARITY = _text(
+    "parity",
+    "parity.json",
+    "How each tokenizer differs from the reference over a corpus, and why.",
+    "a line of the document",
+    Key("parity_version", "number", "version of this document"),
+    Key("model", "object", "what the reference was set up from"),
+    Key("model.gguf_sha256", "string", f"of the GGUF blob, {_DIGEST}"),
+    Key("corpus", "object", "the texts"),
+    Key("corpus.name", "string", "name of the file or folder, or built-in"),
+    Key("corpus.unit", "string", "what a sample is: lines or blocks, or as suits each text"),
+    Key("corpus.samples", "number", "how many there are"),
+    Key("corpus.bytes", "number", "size of all samples", "bytes"),
+    Key("corpus.groups", "list of objects", "name, samples and bytes of each file"),
+    Key("reference", "object", "the tokenizer that the others are held against"),
+    Key("reference.library", "string", "its library"),
+    Key("reference.version", "string", "the library's version"),
+    Key("reference.pre_tokenizer", "string", "name of the rule that cuts text into pieces"),
+    Key("reference.nfc", "bool", "whether text is normalised to NFC first"),
+    Key("reference.tokens", "number", "its ids for the whole corpus", "tokens"),
+    Key("reference.tokens_per_byte", "number", "the same for each byte of the corpus"),
+    Key("reference.returned", "number", "samples that its ids stand for, as they are or in NFC"),
+    Key(
+        "reference.decodes_otherwise",
+        "list of objects",
+        "added tokens that the library itself decodes to another text: id, text, decoded",
+    ),
+    Key("classes", "object", "what each class of difference claims"),
+    Key("listed_differences", "number", "differences listed of each tokenizer and class at the most"),
+    Key(
+        "parties",
+        "list of objects",
+        "each tokenizer: samples, equal and returned ones, tokens, differences by class; the same by group",
+    ),
+    Key(
+        "differences",
+        "list of objects",
+        "tokenizer, sample, place in it, classes, and the ids and pieces of both sides",
+    ),
+    is_document=True,
+)
+
 BUILD_RECORD = _text(
     "build_record",
     "build.json",

@@ -122,11 +122,14 @@ def test_the_tools_fingerprint_changes_with_any_source_and_not_with_line_ends(tm
         fingerprint.tool_version.cache_clear()
         found.append(fingerprint.tool_version())
     (tmp_path / "formats" / "b.py").rename(tmp_path / "formats" / "c.py")
-    fingerprint.tool_version.cache_clear()
-    found.append(fingerprint.tool_version())
+    for data in (None, b"a text\n", b"another text\n"):
+        if data is not None:
+            (tmp_path / "pipeline" / "text.txt").write_bytes(data)
+        fingerprint.tool_version.cache_clear()
+        found.append(fingerprint.tool_version())
     fingerprint.tool_version.cache_clear()
     assert found[0] == found[1]
-    assert len(set(found)) == 3
+    assert len(set(found)) == 5
 
 
 @pytest.mark.parametrize(
