@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,10 +61,10 @@ class Compiler:
         # Started among the sources, so that its complaints name files and not folders.
         sources = reader_folder()
         command = [*self.command, *FLAGS, "-I.", f"{READER}.c", str(_HOST), "-o", str(made)]
-        done = _run(command, sources)
-        if done.returncode or not made.is_file():
+        code, text = _run(command, sources)
+        if code or not made.is_file():
             raise MachineError(
-                f"the C compiler {shown(self.command[0])} fails: {_complaint(done)}; "
+                f"the C compiler {shown(self.command[0])} fails: {_complaint(code, text)}; "
                 f"mend it, name another in CC, or {INSTEAD}"
             )
         return made
@@ -118,8 +119,8 @@ def find_compiler(environ: Mapping[str, str] | None = None) -> Compiler:
     if program is None:
         raise MachineError(f"no C compiler on this machine (looked for {', '.join(KNOWN)}); {INSTALL}")
     command = (str(Path(program).absolute()), *arguments)  # it is started in another folder
-    done = _run([*command, "--version"])
-    return Compiler(command, done.stdout + done.stderr)
+    _, version = _run([*command, "--version"])
+    return Compiler(command, version)
 
 
 def _words(named: str) -> tuple[tuple[str], list[str]]:
@@ -131,21 +132,23 @@ def _words(named: str) -> tuple[tuple[str], list[str]]:
     return (words[0],), words[1:]
 
 
-def _run(command: Sequence[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "LC_ALL": "C"}
+def _run(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
+    """Run the compiler; return its exit code and what it wrote."""
     try:
-        return subprocess.run(  # noqa: S603  (the compiler that the user has or names)
-            command,
-            cwd=folder,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        # Into a file: a pipe would also be waited for where a child of the compiler hangs.
+        with tempfile.TemporaryFile() as file:
+            code = subprocess.run(  # noqa: S603  (the compiler that the user has or names)
+                command,
+                cwd=folder,
+                env={**os.environ, "LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                timeout=TIMEOUT_S,
+                check=False,
+            ).returncode
+            file.seek(0)
+            return code, file.read().decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
         raise MachineError(
             f"the C compiler {shown(command[0])} does not end within {TIMEOUT_S} s; name another in CC, or {INSTEAD}"
@@ -157,9 +160,9 @@ def _run(command: Sequence[str], folder: Path | None = None) -> subprocess.Compl
         ) from error
 
 
-def _complaint(done: subprocess.CompletedProcess[str]) -> str:
+def _complaint(code: int, text: str) -> str:
     """Return a compiler's first error, else the first line that it wrote, else its exit code."""
-    lines = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line and not line.startswith(_SUMMARIES)]
     line = next(iter(errors or lines), None)
-    return f"exit code {done.returncode}, without a word" if line is None else shown(line)
+    return f"exit code {code}, without a word" if line is None else shown(line)

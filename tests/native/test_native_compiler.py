@@ -71,9 +71,11 @@ def test_one_that_cannot_be_started(tmp_path):
     )
 
 
-def test_one_that_hangs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("body", ["exec /bin/sleep 60", "/bin/sleep 60; exit 0"])
+def test_one_that_hangs(tmp_path, monkeypatch, no_hang, body):
+    """Itself, or a program that it starts."""
     monkeypatch.setattr(module, "TIMEOUT_S", 0.3)
-    program(tmp_path, "cc", "exec /bin/sleep 60")
+    program(tmp_path, "cc", body)
     assert "does not end within 0.3 s; name another in CC" in refused(find_compiler, {"PATH": str(tmp_path)})
 
 
