@@ -4,13 +4,14 @@
 # make lint       format, lint and type check
 # make docs       write the generated pages of docs/ anew
 # make bench      measure against peers; BENCH_GGUF=path/to/ggml-vocab-qwen2.gguf
+# make bench-encoders  measure the C reader against other encoders and write docs/encoders.md; minutes
 
 PYTHON ?= python3
 VENV ?= .venv
 MANIFEST ?= manifests/qwen25.yaml
 PYTEST = $(VENV)/bin/python -m pytest -n auto --cov --cov-report=term:skip-covered
 
-.PHONY: run test test-long lint docs bench clean
+.PHONY: run test test-long lint docs bench bench-encoders clean
 
 run: $(VENV)/.run
 	$(VENV)/bin/pipeline run $(MANIFEST)
@@ -31,6 +32,9 @@ docs: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(VENV)/bin/python benchmarks/run.py $(BENCH_GGUF)
+
+bench-encoders: $(VENV)/.test
+	$(VENV)/bin/python benchmarks/encoders.py
 
 clean:
 	rm -rf build $(VENV)
