@@ -30,7 +30,8 @@ extern uint64_t GREEDY_COUNT_STEPS;
 static const uint8_t space_glyph[2] = {0xC4, 0xA0};
 static const uint8_t newline_glyph[2] = {0xC4, 0x8A};
 
-/* The special tokens that the engine knows, whatever its vocabulary has. All begin with '<'. */
+/* The special tokens that the engine knows, whatever its vocabulary has. All begin with '<', and none begins
+ * another: the first that fits is the longest. */
 static const char *const known_specials[] = {
     "<|im_start|>",       "<|im_end|>",    "<|endoftext|>", "<|vision_start|>",
     "<|vision_end|>",     "<|image_pad|>", "<|video_pad|>", "<|object_ref_start|>",
@@ -55,13 +56,13 @@ struct greedy_vocabulary {
     uint32_t n_tokens;
     const uint8_t **texts; /* by id */
 
-    uint32_t n_entries; /* different texts, without the empty one */
-    entry *entries;     /* in ascending order of their texts; of equal texts the lowest id */
+    uint32_t n_entries;   /* different texts, without the empty one */
+    entry *entries;       /* in ascending order of their texts; of equal texts the lowest id */
     uint32_t starts[257]; /* for each first byte, the position of the first entry with it or a higher one */
 
     uint32_t space_id;                      /* NONE where the vocabulary lacks it */
     uint32_t newline_ids[MAX_NEWLINES + 1]; /* by the number of newlines */
-    special specials[N_KNOWN_SPECIALS];     /* those that the vocabulary has, longest first */
+    special specials[N_KNOWN_SPECIALS];     /* those that the vocabulary has */
     size_t n_specials;
 };
 
@@ -358,7 +359,7 @@ static uint32_t id_of(const greedy_vocabulary *vocabulary, const uint8_t *text, 
 static void find_known_texts(greedy_vocabulary *vocabulary)
 {
     uint8_t newlines[MAX_NEWLINES * sizeof newline_glyph];
-    size_t at, place;
+    size_t at;
     vocabulary->space_id = id_of(vocabulary, space_glyph, sizeof space_glyph);
     for (at = 1; at <= MAX_NEWLINES; at++) {
         memcpy(newlines + (at - 1) * sizeof newline_glyph, newline_glyph, sizeof newline_glyph);
@@ -370,11 +371,7 @@ static void find_known_texts(greedy_vocabulary *vocabulary)
         known.length = strlen(known.text);
         known.id = id_of(vocabulary, (const uint8_t *)known.text, known.length);
         if (known.id != NONE) {
-            place = vocabulary->n_specials++;
-            for (; place > 0 && vocabulary->specials[place - 1].length < known.length; place--) {
-                vocabulary->specials[place] = vocabulary->specials[place - 1];
-            }
-            vocabulary->specials[place] = known;
+            vocabulary->specials[vocabulary->n_specials++] = known;
         }
     }
 }

@@ -1,7 +1,7 @@
 /* rk3588_greedy: the RK3588 engine's tokenizer over its vocab.bin.
  *
  * It takes the longest entry at each place of the text and does no BPE, so some ids are not those of the
- * model's own tokenizer; README.md says which. C99 with malloc, little-endian or big-endian.
+ * model's own tokenizer; README.md says which. C99 with malloc.
  *
  * A vocabulary is only read once it is open, so any number of threads may use it. The file's bytes stay
  * where the caller has them, in memory or mapped, until the vocabulary is closed.
@@ -48,7 +48,7 @@ typedef struct greedy_fault {
 } greedy_fault;
 
 #define GREEDY_MAX_ENTRIES 151936u /* the engine refuses more */
-#define GREEDY_MESSAGE_BYTES 160   /* what the longest message takes, with its NUL */
+#define GREEDY_MESSAGE_BYTES 240   /* what the longest message takes, with its NUL */
 
 /* Writes one line about a fault or another status, without a line feed, such as
  * "entries[2].length at offset 0x17 (23): expected at most the 0 bytes left, found 1". */

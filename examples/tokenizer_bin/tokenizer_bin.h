@@ -1,7 +1,7 @@
 /* tokenizer_bin: the tokenizer of a small C engine for Qwen2.5 over its tokenizer.bin.
  *
  * Byte-level BPE by rank, on an approximation of the pre-tokenizer, so some ids are not those of the model's
- * own tokenizer; README.md says which. C99 with malloc, little-endian or big-endian.
+ * own tokenizer; README.md says which. C99 with malloc.
  *
  * A tokenizer is only read once it is open, so any number of threads may use it. The file's bytes stay where
  * the caller has them, in memory or mapped, until the tokenizer is closed.
@@ -56,7 +56,7 @@ typedef struct tokbin_fault {
     uint64_t found;
 } tokbin_fault;
 
-#define TOKBIN_MESSAGE_BYTES 200 /* what the longest message takes, with its NUL */
+#define TOKBIN_MESSAGE_BYTES 240 /* what the longest message takes, with its NUL */
 
 /* Writes one line about a fault or another status, without a line feed, such as
  * "merges[1].left_id at offset 0x2B (43): expected a token id below 4, found 4". */

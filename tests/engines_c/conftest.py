@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-sys.path += [str(TESTS / "bpe")]  # texts
+sys.path += [str(TESTS / "bpe"), str(TESTS / "engines")]  # texts; the engines once more
 
 from c_programs import shared_folder  # noqa: E402
 from engines_build import Workshop  # noqa: E402

@@ -26,9 +26,14 @@ LAYOUTS = {"documented": DOCUMENTED, "loader": LOADER}
 NONE = ENOUGH = NOT_OPEN = 0xFFFFFFFF
 """An id or a row that is not there; as a capacity, what is enough; as a status, that no file is open."""
 
-VARIANTS = {"base": 0, "A": 1, "AB": 1 | 2, "specials_first": 4 | 8}
+SPACE_AT_START, LONE_SPACE, SPECIALS, NEWLINE_RUNS = 1, 2, 4, 8
+VARIANTS = {
+    "base": 0,
+    "A": SPACE_AT_START,
+    "AB": SPACE_AT_START | LONE_SPACE,
+    "specials_first": SPECIALS | NEWLINE_RUNS,
+}
 """Flags of the greedy encoder's variants."""
-LONE_SPACE, SPECIALS = 2, 4
 
 
 def _statuses(header: Path, prefix: str) -> dict[str, int]:

@@ -10,6 +10,7 @@
 #include "tokenizer_bin.h"
 
 static size_t before_failure = SIZE_MAX; /* allocations that succeed */
+static size_t taken;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -18,11 +19,13 @@ void *__wrap_calloc(size_t count, size_t size);
 
 void *__wrap_malloc(size_t size)
 {
+    taken += size;
     return before_failure-- == 0 ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
+    taken += count * size;
     return before_failure-- == 0 ? NULL : __real_calloc(count, size);
 }
 
@@ -36,6 +39,7 @@ static int greedy(const uint8_t *file, size_t size)
     size_t count, failures = 0;
     for (;; failures++) {
         before_failure = failures;
+        taken = 0;
         if (greedy_open(file, size, &opened, &fault) == GREEDY_OK) {
             break;
         }
@@ -43,12 +47,12 @@ static int greedy(const uint8_t *file, size_t size)
             return 0;
         }
     }
+    printf("%zu %zu\n", failures, taken);
     before_failure = 0; /* encoding takes none */
     if (greedy_encode(opened, text, sizeof text - 1, GREEDY_A, ids, 64, &count) != GREEDY_OK) {
         return 0;
     }
     greedy_close(opened);
-    printf("%zu ", failures);
     return 1;
 }
 
@@ -60,6 +64,7 @@ static int tokenizer(const uint8_t *file, size_t size)
     size_t count, failures = 0, at;
     for (;; failures++) {
         before_failure = failures;
+        taken = 0;
         if (tokbin_open(file, size, TOKBIN_DOCUMENTED, &opened, &fault) == TOKBIN_OK) {
             break;
         }
@@ -67,6 +72,7 @@ static int tokenizer(const uint8_t *file, size_t size)
             return 0;
         }
     }
+    printf("%zu %zu\n", failures, taken);
     memset(word, 'a', sizeof word);
     memcpy(word, "a b ", 4); /* short pieces, then a long one, which takes more room */
     for (at = 0; at < 3; at++) {
@@ -78,18 +84,17 @@ static int tokenizer(const uint8_t *file, size_t size)
         }
     }
     tokbin_close(opened);
-    printf("%zu\n", failures);
     return 1;
 }
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
-    uint8_t *bytes = (uint8_t *)__real_malloc(1 << 16);
+    uint8_t *bytes = (uint8_t *)__real_malloc(1 << 22);
     FILE *file = fopen(path, "rb");
     if (file == NULL || bytes == NULL) {
         exit(2);
     }
-    *size = fread(bytes, 1, 1 << 16, file);
+    *size = fread(bytes, 1, 1 << 22, file);
     fclose(file);
     return bytes;
 }

@@ -9,6 +9,7 @@ import pytest
 from c_programs import SANITIZERS, WARNINGS
 from engine_files import SMALL_VOCAB, small_tokenizer
 from engines_build import EXAMPLES, HERE, LIBRARIES, PROGRAM, STRICT
+from real_models import RealTables
 from required_tools import need, run
 
 LEVELS = ["-O0", "-O2", "-O3", "-Os"]
@@ -90,16 +91,24 @@ def test_null_pointers_and_useless_arguments(workshop, kind):
 
 
 @pytest.mark.parametrize("build", [("gcc", "-O2"), ("clang", "-O1", *SANITIZERS)], ids=["gcc", "sanitized"])
-def test_memory_that_runs_out(workshop, tmp_path, build):
-    """Whichever allocation fails, there is a status for it, and nothing is left behind."""
+def test_memory(workshop, tmp_path, vocab_file, build):
+    """Whichever allocation fails, there is a status for it, and nothing is left behind; all take what is promised."""
     compiler, *flags = build
     wrap = ("-Wl,--wrap=malloc", "-Wl,--wrap=calloc")
     sources = (HERE / "engines_memory.c", *(library.source for library in LIBRARIES))
     program = workshop.program(compiler, *STRICT, "-g", *flags, *wrap, sources=sources)
-    (tmp_path / "vocab.bin").write_bytes(SMALL_VOCAB)
-    (tmp_path / "tokenizer.bin").write_bytes(small_tokenizer("documented"))
-    greedy, tokenizer = map(int, run(program, tmp_path / "vocab.bin", tmp_path / "tokenizer.bin").split())
-    assert (greedy, tokenizer) == (3, 9), "allocations of opening"
+    small = SMALL_VOCAB, small_tokenizer("documented")
+    real = vocab_file, RealTables.of("qwen3").tokenizer_bin("documented")
+    for files in (small, real):
+        for name, file in zip(("vocab.bin", "tokenizer.bin"), files, strict=True):
+            (tmp_path / name).write_bytes(file)
+        lines = run(program, tmp_path / "vocab.bin", tmp_path / "tokenizer.bin").splitlines()
+        counts, taken = zip(*(map(int, line.split()) for line in lines), strict=True)
+        assert counts == (3, 9)
+        for file, size in zip(files, taken, strict=True):
+            assert size <= 5 * len(file) + 4_096
+    megabytes = [round(size / 1e6, 1) for size in taken]
+    assert megabytes == [3.6, 5.1], "what the READMEs state"
 
 
 def test_lines_are_short():

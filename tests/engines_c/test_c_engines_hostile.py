@@ -353,7 +353,7 @@ def test_words_for_every_status(driver, engine):
     for name, words in zip(known, found, strict=True):
         assert words, name
         assert words.isprintable(), name
-        assert words.rstrip()[-1].isalnum() or words.endswith(")"), (name, words)
+        assert len(words) < 239, (name, words)
     alike = {"CUT_HEADER", "CUT_LIST"}
     different = [words for name, words in zip(known, found, strict=True) if name not in alike]
     assert len(set(different)) == len(different)
