@@ -253,10 +253,11 @@ static int begins(const uint8_t *beginning, const uint8_t *text)
     return length <= length_of(text) && memcmp(beginning, text, length) == 0;
 }
 
+/* Puts the different texts in order; of equal ones the lowest id stays. */
 static greedy_status sort(greedy_vocabulary *vocabulary, greedy_fault *fault)
 {
     entry *entries = (entry *)room(vocabulary->n_tokens, sizeof *entries);
-    uint32_t n_entries = 0, n_different = 0, at, byte;
+    uint32_t n_entries = 0, n_different = 0, at;
     if (entries == NULL) {
         return plain(fault, GREEDY_OUT_OF_MEMORY);
     }
@@ -275,8 +276,15 @@ static greedy_status sort(greedy_vocabulary *vocabulary, greedy_fault *fault)
         }
     }
     vocabulary->n_entries = n_different;
+    return GREEDY_OK;
+}
 
-    for (at = 0, byte = 0; at < n_different; at++) {
+/* Finds for each entry the longest that begins it, and for each byte where its entries start. */
+static void link_entries(greedy_vocabulary *vocabulary)
+{
+    entry *entries = vocabulary->entries;
+    uint32_t at, byte = 0;
+    for (at = 0; at < vocabulary->n_entries; at++) {
         /* What begins an entry is the entry before it, or begins that one. */
         uint32_t before = at == 0 ? NONE : at - 1;
         while (before != NONE && !begins(entries[before].text, entries[at].text)) {
@@ -288,9 +296,8 @@ static greedy_status sort(greedy_vocabulary *vocabulary, greedy_fault *fault)
         }
     }
     while (byte <= 256) {
-        vocabulary->starts[byte++] = n_different;
+        vocabulary->starts[byte++] = vocabulary->n_entries;
     }
-    return GREEDY_OK;
 }
 
 /* ---- The longest entry ------------------------------------------------------------------------- */
@@ -429,6 +436,7 @@ greedy_status greedy_open(const void *file, size_t file_bytes, greedy_vocabulary
         greedy_close(made);
         return status;
     }
+    link_entries(made);
     find_known_texts(made);
     *vocabulary = made;
     return GREEDY_OK;

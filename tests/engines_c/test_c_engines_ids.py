@@ -55,7 +55,8 @@ COUNTS = [2_000, pytest.param(100_000, marks=pytest.mark.long)]
 @pytest.fixture(scope="module")
 def models(vocab_file):
     entries = vocab_bin.read(vocab_file)
-    return {name: greedy.GreedyEncoder(entries, rules) for name, rules in greedy.VARIANTS.items()}
+    encoder = greedy.GreedyEncoder(entries)
+    return {name: encoder.with_rules(rules) for name, rules in greedy.VARIANTS.items()}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

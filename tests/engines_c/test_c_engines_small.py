@@ -51,7 +51,7 @@ def random_entries(chance):
         elif kind == 2:
             made.append(("Ċ" * chance.randint(1, 10)).encode())
         elif kind == 3:
-            made.append(chance.choice(SPECIALS_FIRST).encode())
+            made.append(chance.choice(SPECIALS_FIRST))
         else:
             made.append("".join(chance.choices(ENTRY_PARTS, k=chance.randint(0, 5))).encode())
     return made
