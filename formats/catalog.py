@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formats import ps_bundle, tensor_payload, texts, token_types_bin, tokenizer_bin, vocab_bin
+from formats import model_table, ps_bundle, tensor_payload, texts, token_types_bin, tokenizer_bin, vocab_bin
 from formats.gguf import layout as gguf_layout
 from formats.layout import Lines
 from formats.layout.describe import nested_records
@@ -69,6 +69,8 @@ FORMATS = (
     Format(vocab_bin.VOCAB_BIN, vocab_bin, "vocab_bin"),
     Format(tokenizer_bin.DOCUMENTED, tokenizer_bin, "tokenizer_bin"),
     Format(tokenizer_bin.LOADER, tokenizer_bin, "tokenizer_bin"),
+    Format(model_table.MODEL_TABLE, model_table, "model_table"),
+    Format(model_table.TENSOR_PACK, model_table, "tensor pack"),
     Format(tensor_payload.TENSOR_PAYLOAD, tensor_payload, "tensor payload"),
     Format(gguf_layout.GGUF, gguf_layout, ""),
     Format(texts.TOKENS, texts, "tokens"),
@@ -79,6 +81,9 @@ FORMATS = (
     Format(texts.MODEL, texts, "model"),
     Format(texts.IMAGE_MANIFEST, texts, "q25tokrt manifest"),
     Format(texts.TENSOR_MANIFEST, texts, "tensor payload manifest"),
+    Format(texts.FIRMWARE_PART, texts, "firmware part"),
+    Format(texts.C_HEADER, texts, "C header"),
+    Format(texts.C_SOURCE, texts, "C source"),
     Format(texts.PARITY, texts, "parity"),
     Format(texts.BUILD_RECORD, texts, ""),
 )

@@ -148,6 +148,19 @@ TENSOR_MANIFEST = _text(
     is_document=True,
 )
 
+FIRMWARE_PART = _text(
+    "firmware_part",
+    "firmware/*",
+    "A part of a firmware's build: C, assembly, linker, CMake, U-Boot, the memory map.",
+    "a line of the part",
+)
+
+C_HEADER = _text(
+    "c_header", "model_table.h", "Structs of the model table, and its values' declarations.", "a line of C"
+)
+
+C_SOURCE = _text("c_source", "model_table.c", "The model table's values as constants.", "a line of C")
+
 PARITY = _text(
     "parity",
     "parity.json",

@@ -14,7 +14,7 @@ from pipeline.tensor_names import EMBEDDING, OUTPUT
 from pipeline.text_output import json_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from io import FileIO
 
     from formats.ggml_types import GgmlType
@@ -34,7 +34,7 @@ def export_tensors(job: Job) -> None:
 
     """
     tensors = job.model.gguf.tensors
-    chosen = _choose(job, tensors)
+    chosen = choose_tensors(job)
     files = safe_names(tensor.name for tensor in tensors)
     copy = job.parameters["mode"] == "copy"
     total = sum(tensor.size or 0 for tensor in chosen)
@@ -43,8 +43,8 @@ def export_tensors(job: Job) -> None:
     buffers = TwoBuffers(CHUNK)
     with job.model.source.path.open("rb", buffering=0) as blob:
         for tensor in chosen:
-            kind = _known_type(tensor)
-            chunks = _reported(_chunks(blob, tensor, buffers), job, done, total)
+            kind = known_type(tensor)
+            chunks = _reported(tensor_chunks(blob, tensor, buffers), job, done, total)
             file = f"tensors/{files[tensor.name]}.bin" if copy else None
             if file is None:
                 digest = OverlappedSha256()
@@ -63,8 +63,9 @@ def export_tensors(job: Job) -> None:
     job.say(f"{len(entries)} of {len(tensors)} tensors, {total:,} bytes{indexed}")
 
 
-def _choose(job: Job, tensors: Sequence[TensorInfo]) -> list[TensorInfo]:
-    """Apply the globs; one that matches nothing is probably misspelled, so it is named."""
+def choose_tensors(job: Job) -> list[TensorInfo]:
+    """Apply the step's globs; one that matches nothing is probably misspelled, so it is named."""
+    tensors = job.model.gguf.tensors
     patterns = {
         glob: re.compile(translate(glob)) for key in ("include", "exclude") for glob in job.parameters[key]
     }
@@ -80,16 +81,17 @@ def _choose(job: Job, tensors: Sequence[TensorInfo]) -> list[TensorInfo]:
     ]
 
 
-def _known_type(tensor: TensorInfo) -> GgmlType:
+def known_type(tensor: TensorInfo) -> GgmlType:
+    """Give a tensor's type; refuse a tensor of a type whose size is not known (ModelError)."""
     if tensor.type is None:
         raise ModelError(
             f"tensor {shown(tensor.name)}: expected a type of known size, found {tensor.type_label}; "
-            "leave the tensor out with tensors.exclude"
+            "leave the tensor out with `exclude`"
         )
     return tensor.type
 
 
-def _chunks(blob: FileIO, tensor: TensorInfo, buffers: TwoBuffers) -> Iterator[memoryview]:
+def tensor_chunks(blob: FileIO, tensor: TensorInfo, buffers: TwoBuffers) -> Iterator[memoryview]:
     """Read a tensor's bytes piece by piece; a piece is gone when the next but one is asked for.
 
     The file is read, not mapped: were it cut short meanwhile, a mapping would end the process.

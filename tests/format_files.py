@@ -8,15 +8,37 @@ from real_models import RealTables, vocabulary_pairs
 from small_vocabulary import CONTROL, USER_DEFINED, grown
 from tiny_model import write_tiny
 
-from formats import token_types_bin, tokenizer_bin, vocab_bin
+from formats import model_table, token_types_bin, tokenizer_bin, vocab_bin
 from formats.byte_level import encode
 from formats.byte_strings import ByteStrings
 from formats.catalog import FORMATS
+from formats.ggml_types import GgmlType
 from formats.gguf.writer import write_gguf
 from pipeline.vocabulary.export import tokens_jsonl
 
+
+def model_table_file():
+    """Give a table of two tensors."""
+    values = {field.name: 0 for field in model_table.HYPERPARAMETERS.fields} | {"architecture": "qwen2"}
+    values |= {"block_count": 24, "rope_freq_base": 1e6}
+    rows = [
+        model_table.Tensor("token_embd.weight", GgmlType.Q8_0, (64, 3), 0, 204, 0x12345678),
+        model_table.Tensor("output_norm.weight", GgmlType.F32, (4,), 256, 16, 7),
+    ]
+    pack = model_table.Container.PACK
+    return model_table.build(
+        values, rows, container=pack, container_bytes=320, align=64, source_sha256="ab" * 32
+    )
+
+
 TEXTS = {known.name: b'{\n "a": 1\n}\n' for known in FORMATS if known.is_text}
-OTHERS = {**TEXTS, "merges": b"a b\n\xc4\xa0 c\nx y", "tensor_payload": bytes(range(256))}
+OTHERS = {
+    **TEXTS,
+    "merges": b"a b\n\xc4\xa0 c\nx y",
+    "tensor_payload": bytes(range(256)),
+    "tensor_pack": bytes(range(256)),
+    "model_table": model_table_file(),
+}
 """Formats whose bytes do not depend on the vocabulary here."""
 
 

@@ -23,6 +23,7 @@ PACKAGES = {
     "valgrind": "valgrind",
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
     "aarch64-linux-gnu-nm": "binutils-aarch64-linux-gnu",
+    "aarch64-linux-gnu-objcopy": "binutils-aarch64-linux-gnu",
     "aarch64-linux-gnu-objdump": "binutils-aarch64-linux-gnu",
     "aarch64-linux-gnu-readelf": "binutils-aarch64-linux-gnu",
     "aarch64-linux-gnu-size": "binutils-aarch64-linux-gnu",

@@ -181,17 +181,16 @@ def test_what_a_step_reads_is_there_and_no_artifact_has_two_makers():
 
 def parameters():
     return [
-        pytest.param(parameter, id=f"{step.name}.{parameter.name}")
+        pytest.param(step, parameter, id=f"{step.name}.{parameter.name}")
         for step in DECLARATIONS.values()
         for parameter in step.parameters
     ]
 
 
-@pytest.mark.parametrize("parameter", parameters())
-def test_a_default_is_a_value_that_its_kind_accepts(parameter):
+@pytest.mark.parametrize(("step", "parameter"), parameters())
+def test_a_default_is_a_value_that_its_kind_accepts(step, parameter):
     from pipeline.manifest import parse_manifest
 
-    (step,) = [step for step in DECLARATIONS.values() if parameter in step.parameters]
     # None stands for a key that is not given.
     given = {} if parameter.default is None else {parameter.name: as_json(parameter.default)}
     document = {

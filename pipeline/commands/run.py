@@ -7,6 +7,7 @@ its file, with its time of change. One run at a time works in an output folder.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.commands.command import Command
@@ -37,6 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-fallback", action="store_true", help="refuse the manifest's fallback; for firmware builds"
     )
     parser.add_argument("--wait", action="store_true", help="wait for another run in the same folder")
+    parser.add_argument(
+        "--depfile",
+        metavar="FILE",
+        help="write what the run depends on as a rule of Make: the manifest, the model, this tool",
+    )
+    parser.add_argument(
+        "--depfile-target", metavar="NAME", help="the rule's target; the file itself where it is not given"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
@@ -60,6 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
     reporter.done(result, manifest.out)
     if result.failure is not None:
         raise result.failure
+    if arguments.depfile is not None and not arguments.dry_run:
+        from pipeline.runner.depfile import write_depfile
+
+        write_depfile(
+            Path(arguments.depfile), arguments.depfile_target or arguments.depfile, manifest, result.source
+        )
     return 0
 
 

@@ -49,7 +49,8 @@ def steps_page() -> str:
 def _step_parts(step: Step) -> Iterator[str]:
     yield f"## {step.name}"
     yield inspect.cleandoc(type(step).__doc__ or "")
-    yield "Reads: " + ", ".join(f"`{name}`" for name in step.reads) + "."
+    reads = [f"`{name}`" for name in step.reads] or ["the artifacts that its parameters name"]
+    yield f"Reads: {', '.join(reads)}."
     if step.uses or step.files:
         made = [f"`{name}` where the manifest makes it" for name in step.uses]
         yield "Reads too: " + ", ".join([*made, *(f"what `{name}` names" for name in step.files)]) + "."

@@ -107,6 +107,7 @@ class Size:
         lo, hi: the least and the largest value, in bytes.
         power_of_two: only powers of two will do.
         multiple_of: only multiples of this many bytes will do.
+        what: the number's meaning, in words.
 
     """
 
@@ -114,6 +115,7 @@ class Size:
     hi: int
     power_of_two: bool = False
     multiple_of: int = 1
+    what: str = "a size in bytes"
 
     def read(self, node: Node, path: str) -> int:
         """Read the size, in bytes."""
@@ -153,7 +155,7 @@ class Size:
 
     def words(self) -> str:
         """Describe it in words."""
-        what = "a power of two" if self.power_of_two else "a size in bytes"
+        what = "a power of two" if self.power_of_two else self.what
         if self.multiple_of > 1:
             what += f" that is a multiple of {self.multiple_of},"
         return f"{what} from {_in_both_bases(self.lo)} to {_in_both_bases(self.hi)}"

@@ -18,16 +18,26 @@ _SOURCES = (".py", ".txt")
 """Modules, and the texts that they come with."""
 
 
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@cache
+def tool_sources() -> tuple[Path, ...]:
+    """List the tool's own sources."""
+    folders = (_PACKAGE, _PACKAGE.parent / "formats")
+    return tuple(
+        source
+        for folder in folders
+        for source in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES)
+    )
+
+
 @cache
 def tool_version() -> str:
     """Name the tool: `0.1.0+0123456789ab`, the digits from its sources; without sources the version alone."""
-    package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    found = False
-    for folder in (package, package.parent / "formats"):
-        for source in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
-            digest.update(source.relative_to(folder.parent).as_posix().encode())
-            # A checkout may have other line ends than an installed package.
-            digest.update(source.read_bytes().replace(b"\r\n", b"\n"))
-            found = True
-    return f"{VERSION}+{digest.hexdigest()[:_DIGITS]}" if found else VERSION
+    for source in tool_sources():
+        digest.update(source.relative_to(_PACKAGE.parent).as_posix().encode())
+        # A checkout may have other line ends than an installed package.
+        digest.update(source.read_bytes().replace(b"\r\n", b"\n"))
+    return f"{VERSION}+{digest.hexdigest()[:_DIGITS]}" if tool_sources() else VERSION

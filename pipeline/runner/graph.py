@@ -53,8 +53,8 @@ class Graph:
         """Put the steps in order.
 
         Raises:
-            ManifestError: a step reads what no step writes, or `expect` or `budget` names
-                what no step writes.
+            ManifestError: a step reads what no step writes, its parameters contradict each other, or
+                `expect` or `budget` names what no step writes.
 
         """
         problems = Gather()
@@ -62,22 +62,21 @@ class Graph:
         nodes: dict[str, Node] = {}
         for name, request in requests.items():
             step = declarations[name]
+            for keys, words in step.problems(request.parameters):
+                place = manifest.place("steps", name, *keys)
+                problems.add(place.error(f"{'.'.join(('steps', name, *keys))}: {words}"))
+            reads = step.inputs(request.parameters)
             makers = {
-                artifact: writer_of(artifact, declarations)
-                for artifact in (*step.reads, *step.uses)
-                if artifact not in MODEL_INPUTS
+                each: writer_of(each, declarations)
+                for each in (*reads, *step.uses)
+                if each not in MODEL_INPUTS
             }
-            providers = {artifact: maker for artifact, maker in makers.items() if maker in requests}
-            for artifact in step.reads:
-                if artifact not in MODEL_INPUTS and artifact not in providers:
-                    maker = makers[artifact]
-                    problems.add(
-                        request.place.error(
-                            f"step {name} reads {artifact}, which step {maker} writes; add {maker} to the steps"
-                        )
-                    )
-            used = (artifact for artifact in step.uses if artifact in providers)
-            nodes[name] = Node(step, request, (*step.reads, *used), providers)
+            providers = {each: maker for each, maker in makers.items() if maker in requests and maker != name}
+            for each in reads:
+                if each not in MODEL_INPUTS and each not in providers:
+                    problems.add(request.place.error(_no_maker(name, each, makers[each])))
+            used = (each for each in step.uses if each in providers)
+            nodes[name] = Node(step, request, (*reads, *used), providers)
         wanted = {name: declarations[name] for name in requests}
         for key, artifacts in (("expect", manifest.expect), ("budget", manifest.budget)):
             for artifact in artifacts:
@@ -113,6 +112,15 @@ class Graph:
             if node.name in found:
                 found |= set(node.providers.values())
         return found
+
+
+def _no_maker(name: str, artifact: str, maker: str | None) -> str:
+    """Say why a step cannot read an artifact."""
+    if maker is None:
+        return f"step {name} reads {shown(artifact)}, which no step writes"
+    if maker == name:
+        return f"step {name} reads {shown(artifact)}, which is its own artifact"
+    return f"step {name} reads {artifact}, which step {maker} writes; add {maker} to the steps"
 
 
 def writer_of(artifact: str, declarations: Mapping[str, Step]) -> str | None:

@@ -67,6 +67,7 @@ class RunResult:
         record: the build record as it stands.
         orphans: files of earlier runs that no step of the manifest makes any more.
         failure: the first error of a run that kept going, or None.
+        source: the model.
 
     """
 
@@ -74,6 +75,7 @@ class RunResult:
     record: BuildRecord
     orphans: tuple[str, ...]
     failure: PipelineError | None
+    source: Source
 
 
 def run_manifest(manifest: Manifest, graph: Graph, options: RunOptions, reporter: Reporter) -> RunResult:
@@ -149,7 +151,9 @@ class _Run:
         record = self._record()
         if not self._options.dry_run:
             write_record(self._folder, record, replace_strangers=self._options.force)
-        return RunResult(tuple(self._reports), record, orphans(self._folder, record), self._failure)
+        return RunResult(
+            tuple(self._reports), record, orphans(self._folder, record), self._failure, self._source
+        )
 
     def _adopt(self, graph: Graph) -> None:
         """Take what the record lists for ours where the list of known files was lost."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.steps.firmware import Firmware
 from pipeline.steps.inspect import Inspect
 from pipeline.steps.layers import Layers
+from pipeline.steps.model_table import ModelTable
 from pipeline.steps.parity import Parity
 from pipeline.steps.ps_bundle import PsBundle
 from pipeline.steps.runtime_image import RuntimeImage
@@ -30,6 +32,8 @@ DECLARATIONS: Mapping[str, Step] = {
         RuntimeImage(),
         VocabBin(),
         TokenizerBin(),
+        ModelTable(),
+        Firmware(),
         Parity(),
     )
 }

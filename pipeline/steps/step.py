@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -114,7 +114,7 @@ class Step:
         summary: what it does, in a line.
         version: counts up when the same inputs give other bytes.
         parameters: the keys it takes in the manifest.
-        reads: model inputs and artifacts of other steps.
+        reads: model inputs and artifacts of other steps; see also `inputs`.
         uses: artifacts of other steps that are read too where the manifest makes them.
         files: parameters whose value is the path of a file or folder that is read.
         writes: its artifacts.
@@ -125,10 +125,23 @@ class Step:
     summary: ClassVar[str]
     version: ClassVar[int] = 1
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    reads: ClassVar[tuple[str, ...]]
+    reads: ClassVar[tuple[str, ...]] = ()
     uses: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[Artifact, ...]]
+
+    def inputs(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ARG002
+        """Name what it reads; a step whose parameters name artifacts reads these too."""
+        return self.reads
+
+    def problems(self, parameters: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:  # noqa: ARG002
+        """Say which parameters cannot be right together.
+
+        Yields:
+            the keys that lead to the parameter, from the step's own on, and what is wrong with it.
+
+        """
+        yield from ()
 
     def run(self, job: Job) -> None:
         """Make the artifacts.

@@ -13,7 +13,7 @@ from pipeline.tensor_export import MANIFEST, export_tensors
 if TYPE_CHECKING:
     from pipeline.steps.step import Job
 
-_GLOB = Text("a glob over tensor names, such as blk.*.attn_q.weight")
+TENSOR_GLOB = Text("a glob over tensor names, such as blk.*.attn_q.weight")
 
 
 class Tensors(Step):
@@ -27,8 +27,10 @@ class Tensors(Step):
     name = "tensors"
     summary = "every tensor's payload, byte for byte, with a manifest"
     parameters = (
-        Parameter("include", ListOf(_GLOB), ("*",), "Tensors to export: globs over names; `*` spans dots."),
-        Parameter("exclude", ListOf(_GLOB), (), "Tensors to leave out of those."),
+        Parameter(
+            "include", ListOf(TENSOR_GLOB), ("*",), "Tensors to export: globs over names; `*` spans dots."
+        ),
+        Parameter("exclude", ListOf(TENSOR_GLOB), (), "Tensors to leave out of those."),
         Parameter(
             "mode",
             Choice("copy", "index"),

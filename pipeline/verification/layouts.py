@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from formats import ps_bundle, token_types_bin, tokenizer_bin, vocab_bin
+from formats import model_table, ps_bundle, token_types_bin, tokenizer_bin, vocab_bin
 from formats.errors import shown
 from formats.gguf.reader import GgufFile
 from formats.layout import Place
@@ -92,6 +92,10 @@ def _token_types(path: Path) -> None:
     token_types_bin.read(path.read_bytes(), str(path))
 
 
+def _model_table(path: Path) -> None:
+    model_table.read(path.read_bytes(), str(path))
+
+
 def _tokenizer_bin(path: Path) -> None:
     tokenizer_bin.read_any(path.read_bytes(), str(path))
 
@@ -133,6 +137,7 @@ _BY_NAME: dict[str, Callable[[Path], None]] = {
     vocab_bin.FILE_NAME: _vocab_bin,
     token_types_bin.FILE_NAME: _token_types,
     tokenizer_bin.FILE_NAME: _tokenizer_bin,
+    model_table.FILE_NAME: _model_table,
     "tokens.jsonl": _tokens_jsonl,
     PARITY: _parity,
 }

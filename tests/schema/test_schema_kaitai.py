@@ -67,8 +67,8 @@ def placed(part):
 
 
 def number(value):
-    """Give the number of an enumeration's member; any other value as it is."""
-    return getattr(value, "value", value)
+    """Give the number of an enumeration's member, bytes as numpy lists them; any other value as it is."""
+    return list(value) if isinstance(value, bytes) else getattr(value, "value", value)
 
 
 def same(one, other):

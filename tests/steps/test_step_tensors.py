@@ -255,7 +255,7 @@ def test_an_unknown_type_is_refused_only_when_it_is_exported(export):
     line = project.run().refused(3)
     assert line == (
         "pipeline: tensor 'odd': expected a type of known size, found unknown type 99; leave the tensor out with "
-        "tensors.exclude"
+        "`exclude`"
     )
     assert project.contents() == before
     project.write_manifest(steps=[{"tensors": {"exclude": ["odd"]}}])

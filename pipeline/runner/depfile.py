@@ -1,0 +1,72 @@
+"""What a run depends on, as a rule of Make, for build tools: Make, Ninja, CMake.
+
+The rule has an empty one for each input behind it, as compilers write with -MP: an input that is gone
+makes the target out of date instead of stopping Make.
+"""
+
+from __future__ import annotations
+
+import os.path
+from typing import TYPE_CHECKING
+
+from formats.errors import shown
+from pipeline.errors import UsageError
+from pipeline.runner.fingerprint import tool_sources
+from pipeline.runner.outputs import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pipeline.manifest.load import Manifest
+    from pipeline.sources.source import Source
+
+
+def depfile(target: str, inputs: Sequence[str]) -> str:
+    """Write a rule.
+
+    Raises:
+        UsageError: a name that Make cannot have.
+
+    """
+    names = [_escaped(name) for name in inputs]
+    rule = " \\\n ".join((f"{_escaped(target)}:", *names))
+    return "\n".join((rule, *(f"{name}:" for name in names))) + "\n"
+
+
+def inputs_of(manifest: Manifest, source: Source) -> list[str]:
+    """List the files that a run depends on, as absolute paths: manifest, model, store, tool."""
+    paths = [manifest.path, source.path]
+    if source.ollama is not None:
+        # It names every layer by its digest.
+        paths.append(source.ollama.manifest)
+    return [os.path.abspath(path) for path in (*paths, *tool_sources())]  # noqa: PTH100  (links stay links)
+
+
+def write_depfile(path: Path, target: str, manifest: Manifest, source: Source) -> None:
+    """Write the rule of a run into a file, whole or not at all.
+
+    Raises:
+        UsageError: a name that Make cannot have.
+        MachineError: the file cannot be written.
+
+    """
+    text = depfile(target, inputs_of(manifest, source))
+    temporary = path.with_name(f"{path.name}.new")
+    try:
+        temporary.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
+        temporary.replace(path)
+    except OSError as error:
+        raise refusal(error, path) from error
+
+
+def _escaped(name: str) -> str:
+    r"""Escape a file's name as compilers do.
+
+    >>> _escaped("a b$c#d")
+    'a\\ b$$c\\#d'
+    """
+    if "\n" in name:
+        raise UsageError(f"--depfile: expected names without line ends, found {shown(name)}")
+    name = name.replace("\\", "/") if os.path.sep == "\\" else name
+    return name.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")
