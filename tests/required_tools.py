@@ -12,6 +12,8 @@ import subprocess
 
 PACKAGES = {
     "make": "make",
+    "cmake": "cmake",
+    "ninja": "ninja-build",
     "node": "nodejs",
     "npm": "npm",
     "gcc": "gcc",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.commands.build_files import COMMAND as BUILD_FILES
 from pipeline.commands.clean import COMMAND as CLEAN
 from pipeline.commands.dag import COMMAND as DAG
 from pipeline.commands.decode import COMMAND as DECODE
@@ -39,5 +40,6 @@ COMMANDS: Sequence[Command] = (
     ENCODE,
     DECODE,
     PARITY,
+    BUILD_FILES,
 )
 """In the order of the help."""

@@ -70,11 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     if result.failure is not None:
         raise result.failure
     if arguments.depfile is not None and not arguments.dry_run:
-        from pipeline.runner.depfile import write_depfile
+        from pipeline.runner.depfile import inputs_of, write_depfile
 
-        write_depfile(
-            Path(arguments.depfile), arguments.depfile_target or arguments.depfile, manifest, result.source
-        )
+        target = arguments.depfile_target or arguments.depfile
+        write_depfile(Path(arguments.depfile), target, inputs_of(manifest, graph, result.source))
     return 0
 
 

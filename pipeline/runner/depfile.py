@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 from formats.errors import shown
 from pipeline.errors import UsageError
 from pipeline.runner.fingerprint import tool_sources
+from pipeline.runner.inputs import Inputs
 from pipeline.runner.outputs import refusal
+from pipeline.sources.trees import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from pipeline.manifest.load import Manifest
+    from pipeline.runner.graph import Graph
     from pipeline.sources.source import Source
 
 
@@ -34,24 +37,29 @@ def depfile(target: str, inputs: Sequence[str]) -> str:
     return "\n".join((rule, *(f"{name}:" for name in names))) + "\n"
 
 
-def inputs_of(manifest: Manifest, source: Source) -> list[str]:
-    """List the files that a run depends on, as absolute paths: manifest, model, store, tool."""
+def inputs_of(manifest: Manifest, graph: Graph, source: Source) -> list[str]:
+    """List what a run depends on, as absolute paths: manifest, model, store, files that steps read, tool."""
     paths = [manifest.path, source.path]
     if source.ollama is not None:
         # It names every layer by its digest.
         paths.append(source.ollama.manifest)
+    inputs = Inputs(manifest, source)
+    for node in graph.nodes.values():
+        for root in inputs.paths(node).values():
+            # A folder's own time tells of files that come and go.
+            paths += dict.fromkeys((root, *(file.path for file in files_of(root))))
     return [os.path.abspath(path) for path in (*paths, *tool_sources())]  # noqa: PTH100  (links stay links)
 
 
-def write_depfile(path: Path, target: str, manifest: Manifest, source: Source) -> None:
-    """Write the rule of a run into a file, whole or not at all.
+def write_depfile(path: Path, target: str, inputs: Sequence[str]) -> None:
+    """Write a rule into a file, whole or not at all.
 
     Raises:
         UsageError: a name that Make cannot have.
         MachineError: the file cannot be written.
 
     """
-    text = depfile(target, inputs_of(manifest, source))
+    text = depfile(target, inputs)
     temporary = path.with_name(f"{path.name}.new")
     try:
         temporary.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")

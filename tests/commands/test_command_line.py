@@ -101,6 +101,7 @@ ALONE = {
     "encode": [["IMAGE"], ["--json"], ["TEXT"], ["--specials", "none"], ["--lines"]],
     "parity": [["MANIFEST"], ["--json"], ["--corpus", "c"], ["--samples", "lines"], ["--differences", "1"]],
     "decode": [["IMAGE"], ["--lines"], ["1"], ["2"], ["--stop-at-end"], ["3"]],
+    "build-files": [],
 }
 
 
@@ -112,7 +113,7 @@ def test_options_may_stand_anywhere(name):
 
     def parsed(order):
         found = vars(parser.parse_args([name, *(word for part in order for word in part)]))
-        assert found.pop("run").__module__ == f"pipeline.commands.{name}"
+        assert found.pop("run").__module__ == f"pipeline.commands.{name.replace('-', '_')}"
         return found
 
     positional = [part for part in parts if not part[0].startswith("--")]

@@ -53,7 +53,7 @@ def assert_columns(part, found, data):
         assert all(map(same, map(number, found), part.columns.tolist())), part.path
     else:
         for name in part.columns.dtype.names:
-            column = [number(getattr(row, name)) for row in found]
+            column = [cell(getattr(row, name)) for row in found]
             assert column == part.columns[name].tolist(), f"{part.path}[].{name}"
         if isinstance(part, Strings):
             name = part.layout.fields[-1].name
@@ -67,8 +67,13 @@ def placed(part):
 
 
 def number(value):
-    """Give the number of an enumeration's member, bytes as numpy lists them; any other value as it is."""
-    return list(value) if isinstance(value, bytes) else getattr(value, "value", value)
+    """Give the number of an enumeration's member; any other value as it is."""
+    return getattr(value, "value", value)
+
+
+def cell(value):
+    """Give a value as numpy lists it in a column."""
+    return list(value) if isinstance(value, bytes) else number(value)
 
 
 def same(one, other):
