@@ -86,7 +86,7 @@ def test_any_tokens_are_sorted_by_first_byte_then_the_longest_then_the_id(tokens
     added = [token for token, (_, kind) in enumerate(tokens) if kind in (UNKNOWN, CONTROL, USER_DEFINED)]
     expected = sorted(added, key=lambda token: (tokens[token][0][0], -len(tokens[token][0]), token))
     data = built(tokens)
-    parsed = SPECIAL_TOKEN_INDEX.parse(data, n_added=len(added))
+    parsed = SPECIAL_TOKEN_INDEX.parse(data, count=len(added))
     assert list(parsed.token_ids) == expected
     first = {tokens[token][0][0] for token in added}
     assert {byte for byte in range(256) if parsed.first_bytes[byte // 8] >> byte % 8 & 1} == first
