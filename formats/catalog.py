@@ -6,7 +6,16 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formats import model_table, ps_bundle, tensor_payload, texts, token_types_bin, tokenizer_bin, vocab_bin
+from formats import (
+    memory_slice,
+    model_table,
+    ps_bundle,
+    tensor_payload,
+    texts,
+    token_types_bin,
+    tokenizer_bin,
+    vocab_bin,
+)
 from formats.gguf import layout as gguf_layout
 from formats.layout import Lines
 from formats.layout.describe import nested_records
@@ -72,6 +81,7 @@ FORMATS = (
     Format(model_table.MODEL_TABLE, model_table, "model_table"),
     Format(model_table.TENSOR_PACK, model_table, "tensor pack"),
     Format(tensor_payload.TENSOR_PAYLOAD, tensor_payload, "tensor payload"),
+    Format(memory_slice.MEMORY_SLICE, memory_slice, "memory slice"),
     Format(gguf_layout.GGUF, gguf_layout, ""),
     Format(texts.TOKENS, texts, "tokens"),
     Format(texts.MERGES, texts, "merges"),

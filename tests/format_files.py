@@ -37,6 +37,7 @@ OTHERS = {
     "merges": b"a b\n\xc4\xa0 c\nx y",
     "tensor_payload": bytes(range(256)),
     "tensor_pack": bytes(range(256)),
+    "memory_slice": bytes(range(256)),
     "model_table": model_table_file(),
 }
 """Formats whose bytes do not depend on the vocabulary here."""

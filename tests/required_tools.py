@@ -14,6 +14,8 @@ PACKAGES = {
     "make": "make",
     "cmake": "cmake",
     "ninja": "ninja-build",
+    "iverilog": "iverilog",
+    "objcopy": "binutils",
     "node": "nodejs",
     "npm": "npm",
     "gcc": "gcc",

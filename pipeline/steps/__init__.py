@@ -11,6 +11,7 @@ from pipeline.steps.model_table import ModelTable
 from pipeline.steps.parity import Parity
 from pipeline.steps.ps_bundle import PsBundle
 from pipeline.steps.runtime_image import RuntimeImage
+from pipeline.steps.slices import Slices
 from pipeline.steps.tensors import Tensors
 from pipeline.steps.tokenizer import Tokenizer
 from pipeline.steps.tokenizer_bin import TokenizerBin
@@ -34,6 +35,7 @@ DECLARATIONS: Mapping[str, Step] = {
         TokenizerBin(),
         ModelTable(),
         Firmware(),
+        Slices(),
         Parity(),
     )
 }
