@@ -6,6 +6,9 @@ engine's variants on `vocab.bin`, and the engine of `tokenizer.bin`, as far as t
 folder holds their files. Corpus, samples and `fail_under` are those of the manifest's step `parity`
 where it has one, and where the call names no others.
 
+A token differs where it lies in a stretch of text that has other ids; a text comes back where the ids stand
+for its bytes, or for those of its NFC form.
+
 Exit code 1 where the exact encoder equals the reference in fewer samples than `fail_under` says.
 """
 

@@ -57,6 +57,22 @@ _PARTIES = """\
 A number is the share of the reference's tokens that an engine gets wrong; behind it stands in how many
 samples, lines or blocks of code, it has all of them right."""
 
+_RETURNED = """\
+In how many samples the ids stand for the text, byte for byte, as it is or in NFC. Where they do not, blanks
+got lost, or a byte became another; no decoder can tell. (The RK3588 engine's own decoder prints the
+stored bytes, so it shows `Ġ` for a blank; that is not counted here.)"""
+
+_TAKEN = """\
+The engines are modelled after their published descriptions (`pipeline/engines/`), and the greedy one is held
+against published id sequences of each of its forms. Where a description says nothing, a model takes the
+simplest reading:
+
+- greedy: a blank is forgotten once any token was put out behind it; blanks at the end of a text put nothing
+  out; a run of newlines takes the longest entry of so many `Ċ` that there is.
+- tokenizer.bin: letters, digits and signs are those of ASCII; contractions are taken in either case; white
+  space is C's `isspace`, and a run of it is one piece; special tokens are not looked for in the text.
+- BPE by rank: neither NFC nor special tokens; the whole text is one piece."""
+
 _CLASSES = """\
 A class is a claim that was tried: the engine was asked again with the reference's way at one stage in
 place of its own, and then gave the reference's ids. Where it takes several at once, the difference counts
@@ -85,6 +101,16 @@ def parity_page_parts() -> Iterator[str]:
     yield table(("tokenizer", *KINDS), rows)
     yield "Tokens per byte, which is what a longer or shorter prompt costs:"
     yield table(("tokenizer", *KINDS), list(_densities(document)))
+    yield _RETURNED
+    yield table(
+        ("tokenizer", *KINDS),
+        [
+            (f"`{party['party']}`", *(_returned(_sum(party, groups)) for groups in KINDS.values()))
+            for party in document["parties"]
+        ],
+    )
+    yield "## What the models take for granted"
+    yield _TAKEN
     yield "## Why"
     yield _CLASSES
     yield "\n".join(f"- **{cause}**: {meaning}." for cause, meaning in MEANING.items())
@@ -143,7 +169,7 @@ def _party(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 def _sum(party: Mapping[str, Any], groups: Sequence[str]) -> dict[str, Any]:
     """Add the counts of some groups up."""
     chosen = [group for group in party["groups"] if group["name"] in groups]
-    names = ("samples", "equal", "tokens", "reference_tokens", "reference_tokens_differing")
+    names = ("samples", "equal", "returned", "tokens", "reference_tokens", "reference_tokens_differing")
     total: dict[str, Any] = {name: sum(group[name] for group in chosen) for name in names}
     total["classes"] = {
         str(cause): sum(group["classes"].get(str(cause), 0) for group in chosen) for cause in Cause
@@ -154,6 +180,10 @@ def _sum(party: Mapping[str, Any], groups: Sequence[str]) -> dict[str, Any]:
 def _share(count: Mapping[str, Any]) -> str:
     share = percent(count["reference_tokens_differing"], count["reference_tokens"])
     return f"{share} ({count['equal']} of {count['samples']})"
+
+
+def _returned(count: Mapping[str, Any]) -> str:
+    return f"{count['returned']} of {count['samples']}"
 
 
 def _densities(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

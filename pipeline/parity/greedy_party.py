@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from formats.byte_strings import ByteStrings
@@ -36,9 +36,14 @@ if TYPE_CHECKING:
     from pipeline.parity.causes import Mended
     from pipeline.parity.model_tables import ModelTables
 
+_REMEMBERED = 4
+"""Passages that are kept: each text is asked about many times, and then no more."""
+
 _BLANK = 0x20
+_TWO_BYTES = [byte for byte in range(256) if len(STORED[byte]) > 1]
+"""The bytes of a token that the file spells in two."""
 _SWAP = bytes.maketrans(b"\xc4\xff", b"\xff\xc4")
-_LOW = re.compile(rb"[\x00-\x20]")
+_LOW = re.compile(b"[" + re.escape(bytes(_TWO_BYTES)) + b"]")
 
 
 class Mending:
@@ -53,6 +58,18 @@ class Mending:
     def __init__(self, tables: ModelTables, exact: Encoder) -> None:
         self.tables = tables
         self.exact = exact
+        self.passage = lru_cache(_REMEMBERED)(self._make_passage)
+
+    def _make_passage(self, text: str, *, nfc: bool) -> tuple[Passage, list[int]]:
+        """Give a text as a passage, and where the reference's pieces begin in it."""
+        passage = Passage(self.exact.stretches(text), nfc=nfc)
+        borders = []
+        for part in passage.parts:
+            at = part.start
+            for piece in self.exact.split(part.text) if part.special is None else ():
+                borders.append(at)
+                at += len(piece.encode())
+        return passage, borders
 
     @cached_property
     def told_apart(self) -> GreedyEncoder:
@@ -100,6 +117,7 @@ class GreedyParty:
         self._mending = mending
         self._tables = mending.tables
         self._exact = mending.exact
+        self._encoder_with = cache(self._make_encoder)
 
     def likely(self, text: str) -> Sequence[Cause]:
         """List those of its stages that are worth trying on a text, in order."""
@@ -111,9 +129,8 @@ class GreedyParty:
 
     def trace(self, text: str, mended: Mended) -> list[Span]:
         """Return the tokens of a text, with some stages mended, and what each was made from."""
-        passage = Passage(self._exact.stretches(text), nfc=Cause.NORMALISATION in mended)
-        spelled = _Spelled(passage, _spelled_bytes(mended), told_apart=Cause.BYTE_ALIAS in mended)
-        borders = self._borders(passage) if mended & {Cause.PRE_TOKENIZER, Cause.MERGE_ORDER} else []
+        passage, borders = self._mending.passage(text, nfc=Cause.NORMALISATION in mended)
+        spelled = _Spelled(passage, _pattern(mended), told_apart=Cause.BYTE_ALIAS in mended)
         fences = [spelled.place_of(border) for border in borders] if Cause.PRE_TOKENIZER in mended else []
         encoder = self._mended_encoder(mended)
         tokens = [
@@ -125,23 +142,16 @@ class GreedyParty:
         return [passage.span(*token) for token in tokens]
 
     def _mended_encoder(self, mended: Mended) -> GreedyEncoder:
+        return self._encoder_with(all_specials=Cause.SPECIAL in mended, told_apart=Cause.BYTE_ALIAS in mended)
+
+    def _make_encoder(self, *, all_specials: bool, told_apart: bool) -> GreedyEncoder:
         encoder, specials = self._encoder, self._encoder.rules.specials
-        if Cause.SPECIAL in mended:
+        if all_specials:
             specials = [self._tables.token_bytes(token) for token in self._tables.added_tokens]
-        if Cause.BYTE_ALIAS in mended:
+        if told_apart:
             encoder = self._mending.told_apart
             specials = [_swapped(text) for text in specials]
         return encoder.with_rules(replace(self._encoder.rules, specials=tuple(specials)))
-
-    def _borders(self, passage: Passage) -> list[int]:
-        """List where the reference's pieces begin, in a passage."""
-        borders = []
-        for part in passage.parts:
-            at = part.start
-            for piece in self._exact.split(part.text) if part.special is None else ():
-                borders.append(at)
-                at += len(piece.encode())
-        return borders
 
     def _merged(self, tokens: list[Span], data: bytes, borders: set[int]) -> list[Span]:
         """Merge by rank the bytes of tokens that follow each other between borders and places where bytes got lost."""
@@ -182,12 +192,15 @@ def _swapped(data: bytes) -> bytes:
     return data.translate(_SWAP)
 
 
-def _spelled_bytes(mended: Mended) -> frozenset[int]:
-    """Tell which bytes of a text are to be spelled as the entries spell them."""
-    below = frozenset(byte for byte in range(256) if STORED[byte] != bytes([byte]))
-    return (below - {_BLANK} if Cause.UNMATCHED_BYTE in mended else frozenset()) | (
-        {_BLANK} if Cause.LOST_BLANK in mended else frozenset()
-    )
+@cache
+def _pattern(mended: Mended) -> re.Pattern[bytes] | None:
+    """Match the bytes of a text that are to be spelled as the entries spell them; None for none."""
+    which = [
+        byte
+        for byte in _TWO_BYTES
+        if (Cause.LOST_BLANK if byte == _BLANK else Cause.UNMATCHED_BYTE) in mended
+    ]
+    return re.compile(b"[" + re.escape(bytes(which)) + b"]") if which else None
 
 
 class _Spelled:
@@ -200,12 +213,11 @@ class _Spelled:
 
     """
 
-    def __init__(self, passage: Passage, which: frozenset[int], *, told_apart: bool) -> None:
+    def __init__(self, passage: Passage, pattern: re.Pattern[bytes] | None, *, told_apart: bool) -> None:
         self._places: list[int] = []  # of the bytes spelled in two, ascending
         self.data = _swapped(passage.data) if told_apart else passage.data
-        if not which:
+        if pattern is None:
             return
-        pattern = re.compile(b"[" + re.escape(bytes(sorted(which))) + b"]")
         chunks = []
         for part in passage.parts:
             raw = _swapped(part.text.encode()) if told_apart else part.text.encode()

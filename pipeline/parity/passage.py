@@ -54,10 +54,12 @@ class Passage:
         self._starts: list[int] = []
         self._maps: list[tuple[int, SourceMap]] = []
         chunks: list[bytes] = []
+        self._is_as_given = True
         at = source = 0
         for given, special in parts:
             found = list(changes(given)) if nfc and special is None else []
             text = applied(given, found)
+            self._is_as_given = self._is_as_given and not found
             self.parts.append(Part(text, special, at))
             self._starts.append(at)
             self._maps.append((source, SourceMap(given, found)))
@@ -68,8 +70,8 @@ class Passage:
 
     def span(self, token: int, start: int, end: int) -> Span:
         """Give a token's place in the text, from its place in the passage."""
-        if not self.parts:
-            return Span(token, 0, 0)
+        if self._is_as_given:
+            return Span(token, start, end)
         return Span(token, self._source_start(start), self._source_end(end))
 
     def _source_start(self, offset: int) -> int:
