@@ -44,7 +44,7 @@ def describe_image(image: Image) -> dict[str, Any]:
         "total_bytes": header.total_bytes,
         "section_align": header.section_align,
         "flags": [flag.name.lower() for flag in Flag if flag in image.flags and flag.name],
-        "profile": "standard",
+        "profile": image.profile.name.lower(),
         **{name: header[name] for name in counts},
         "hash_seed": f"0x{header.hash_seed:016x}",
         "pre_name": image.pre_name,

@@ -12,6 +12,7 @@ from formats.gguf.reader import GgufFile
 from formats.gguf.value_types import ValueType
 from formats.gguf.writer import ArrayToWrite, write_gguf
 from formats.q25tokrt.image import open_image
+from formats.q25tokrt.layout import Profile
 from formats.q25tokrt.packer import ImageFacts, pack_image
 from pipeline.sources.sample.families import BOS, EOS, PAD, family_of
 from pipeline.sources.sample.vocabulary import base_tokens, make_vocabulary, vocabulary_file
@@ -87,7 +88,7 @@ class RealTables:
         made = self.vocabulary
         return tokenizer_bin.build(layout, made.texts, made.merges.left, made.merges.right, made.added_ids)
 
-    def image(self, align=64):
+    def image(self, align=64, profile=Profile.STANDARD):
         """Pack the image."""
         facts = ImageFacts(
             source_sha256=bytes(range(32)),
@@ -102,7 +103,7 @@ class RealTables:
             pad_id=PAD,
             end_ids=(EOS, BOS),
         )
-        return pack_image(*self.ps_bundle(), facts, align)
+        return pack_image(*self.ps_bundle(), facts, align, profile=profile)
 
     def section(self, kind):
         """Give a section of the image."""

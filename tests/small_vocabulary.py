@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from formats.byte_strings import ByteStrings
 from formats.ps_bundle import build_merge_table, build_token_index
+from formats.q25tokrt.layout import Profile
 from formats.q25tokrt.packer import ImageFacts, pack_image
 from pipeline.bpe.unicode_tables import CLASS_TABLES_VERSION, NFC_TABLES_VERSION
 
@@ -32,10 +33,11 @@ class SmallVocabulary:
         index = build_token_index(self.strings, self.types)
         return index, self.strings.joined(), build_merge_table(*map(list, columns))
 
-    def image(self, align=64, **facts):
+    def image(self, align=64, profile=Profile.STANDARD, **facts):
         """Pack an image; `facts` are changes to `image_facts`."""
         pads = len(self.tokens) if self.first_pad_id is None else self.first_pad_id
-        return pack_image(*self.tables(), image_facts(**{"first_pad_id": pads, **facts}), align)
+        made = image_facts(**{"first_pad_id": pads, **facts})
+        return pack_image(*self.tables(), made, align, profile=profile)
 
     def id_of(self, data):
         """Find the lowest id of a token."""

@@ -15,11 +15,16 @@ from formats.layout import Place
 from formats.q25tokrt.layout import (
     DIRECTORY_ENTRY,
     HEADER,
+    KNOWN_FLAGS,
+    N_BYTES,
     NONE,
     OPTIONAL,
+    PROFILE_SHIFT,
     RECORD_BYTES,
+    SECTIONS,
     Flag,
     Kind,
+    Profile,
     section_name,
 )
 
@@ -71,8 +76,13 @@ class Image:
 
     @property
     def flags(self) -> Flag:
-        """The header's flags."""
-        return Flag(self.header.flags)
+        """The header's flags, without the profile."""
+        return _flags(self.header)
+
+    @property
+    def profile(self) -> Profile:
+        """What the image is made for."""
+        return _profile(self.header)
 
     @property
     def pre_name(self) -> str:
@@ -113,8 +123,31 @@ def open_image(data: Any, file: str = "") -> Image:
             f"0x{header.crc32:08X}",
             f"one of them was changed; {REBUILD}",
         )
+    if _profile(header) is Profile.FAST:
+        _check_fast(header, place)
     _check_ids(header, place)
     return Image(view, header, _read_directory(view, header, file), file)
+
+
+def _check_fast(header: construct.Container, place: Place) -> None:
+    """Check what the token trie's ids are built on."""
+    if Flag.RANK_IS_OUT_ID not in _flags(header):
+        raise HEADER.member(place, "flags").error(
+            "bit 0 set, which profile fast needs", f"0x{header.flags:X}", REBUILD
+        )
+    least = header.n_merges + N_BYTES
+    if header.n_base < least:
+        raise HEADER.member(place, "n_base").error(
+            f"at least {least}, a token for each byte and merge", str(header.n_base), REBUILD
+        )
+
+
+def _flags(header: construct.Container) -> Flag:
+    return Flag(header.flags & KNOWN_FLAGS)
+
+
+def _profile(header: construct.Container) -> Profile:
+    return Profile(header.flags >> PROFILE_SHIFT)
 
 
 def _check_size(header: construct.Container, size: int, place: Place) -> None:
@@ -157,6 +190,7 @@ def _check_ids(header: construct.Container, place: Place) -> None:
 
 def _read_directory(view: memoryview, header: construct.Container, file: str) -> dict[Kind, Section]:
     """Read the directory and check that its sections tile the image."""
+    wanted = SECTIONS[_profile(header)]
     sections: dict[Kind, Section] = {}
     end = HEADER.size + header.section_count * DIRECTORY_ENTRY.size
     for number, entry in enumerate(directory_entries(view, header, file)):
@@ -172,12 +206,12 @@ def _read_directory(view: memoryview, header: construct.Container, file: str) ->
             raise DIRECTORY_ENTRY.member(place, "length").error(
                 f"at most {len(view) - entry.offset}, to the end of the image", str(entry.length)
             )
-        known = _known_kind(entry, place, sections)
+        known = _known_kind(entry, place, wanted, sections)
         if known is not None:
             payload = Place(file, f"sections.{section_name(known)}", entry.offset)
             data = view[entry.offset : end]
             sections[known] = Section(known, entry.count, entry.crc32, data, payload, place)
-    missing = next((kind for kind in Kind if kind not in sections), None)
+    missing = next((kind for kind in wanted if kind not in sections), None)
     if missing is not None:
         raise Place(file, "directory", HEADER.size).error(f"a section {section_name(missing)}", "none")
     if _aligned(end, header.section_align) != len(view):
@@ -196,10 +230,12 @@ def directory_entries(
         yield DIRECTORY_ENTRY.read(view, at, file, f"directory[{number}]")
 
 
-def _known_kind(entry: construct.Container, place: Place, seen: Mapping[Kind, Section]) -> Kind | None:
+def _known_kind(
+    entry: construct.Container, place: Place, wanted: tuple[Kind, ...], seen: Mapping[Kind, Section]
+) -> Kind | None:
     """Check an entry by itself; None for a kind that this reader may skip."""
     kind_place = DIRECTORY_ENTRY.member(place, "kind")
-    if entry.kind not in set(Kind):
+    if entry.kind not in wanted:
         if not entry.flags & OPTIONAL:
             hint = "use a newer reader"
             raise kind_place.error("a known kind, or one marked optional", str(entry.kind), hint)

@@ -40,6 +40,7 @@ MINOR = 0
 NONE = 0xFFFFFFFF
 """An id or slot that is not there."""
 
+N_BYTES = 256
 DEFAULT_ALIGN = 64
 ALIGNMENTS = power_of_two(DEFAULT_ALIGN, 65536)
 MAX_END_IDS = 8
@@ -64,6 +65,18 @@ class Flag(IntFlag):
 
 
 KNOWN_FLAGS = Flag.RANK_IS_OUT_ID | Flag.NFC | Flag.SAMPLE
+PROFILE_SHIFT = 8
+PROFILE_MASK = 0xF << PROFILE_SHIFT
+"""Bits of the header's `flags` that hold the profile."""
+
+
+class Profile(IntEnum):
+    """What an image is made for."""
+
+    STANDARD = 0
+    """Text is merged."""
+    FAST = 1
+    """Tokens are found with a trie: fewer instructions, and a bit of scratch for each byte of a long piece."""
 
 
 class Kind(IntEnum):
@@ -75,15 +88,28 @@ class Kind(IntEnum):
     BYTE_TOKEN_MAP = 4
     MERGE_PAIR_INDEX = 5
     SPECIAL_TOKEN_INDEX = 6
+    TOKEN_TRIE = 7
+    TOKEN_PREFIXES = 8
 
+
+_TABLES = (
+    Kind.TOKEN_INDEX,
+    Kind.TOKEN_BYTES,
+    Kind.MERGE_TABLE,
+    Kind.BYTE_TOKEN_MAP,
+    Kind.MERGE_PAIR_INDEX,
+    Kind.SPECIAL_TOKEN_INDEX,
+)
+SECTIONS = {Profile.STANDARD: _TABLES, Profile.FAST: (*_TABLES, Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES)}
+"""The sections of an image of each profile, in their order; a reader takes others for unknown ones."""
 
 OPTIONAL = 1
 """Directory flag: a reader that does not know the kind skips the section."""
 
 _KNOWN_BITS = Rule(
-    "no bits but 0 to 2 (profile 0: standard)",
-    lambda found: found & ~int(KNOWN_FLAGS) == 0,
-    high=int(KNOWN_FLAGS),
+    f"no bits but 0 to 2, and a profile from 0 to {max(Profile)} in bits 8 to 11",
+    lambda found: (found & ~(KNOWN_FLAGS | PROFILE_MASK) == 0) & (found >> PROFILE_SHIFT <= max(Profile)),
+    high=int(KNOWN_FLAGS) | max(Profile) << PROFILE_SHIFT,
 )
 
 HEADER = Record(
@@ -101,7 +127,12 @@ HEADER = Record(
         rule=_KNOWN_BITS,
         flags=Flag,
     ),
-    Field("section_count", u32, "entries of the directory", rule=between(len(Kind), MAX_SECTIONS)),
+    Field(
+        "section_count",
+        u32,
+        "entries of the directory",
+        rule=between(min(map(len, SECTIONS.values())), MAX_SECTIONS),
+    ),
     Field(
         "section_align",
         u32,
@@ -197,6 +228,32 @@ SPECIAL_TOKEN_INDEX = Record(
     ),
 )
 
+TRIE_INTERNAL = 1 << 9
+TRIE_TERMINAL = 1 << 10
+TRIE_VALUE_SHIFT = 11
+TRIE_VALUE_BITS = 32 - TRIE_VALUE_SHIFT
+
+TRIE_SLOT = Record(
+    "trie_slot",
+    "One slot of the token trie.",
+    Field(
+        "slot",
+        u32,
+        "0 empty; bits 0-8 last byte + 1, or 0 for an id; bit 9 has children, bit 10 is a token; "
+        "bits 11-31 base of the children, else id",
+        form="hex",
+    ),
+)
+
+PREFIX_LENGTH_SHIFT = 21
+MAX_PREFIX_BYTES = (1 << 32 - PREFIX_LENGTH_SHIFT) - 1
+
+TOKEN_PREFIX = Record(
+    "token_prefix",
+    "The longest other token that a token begins with; the row is the token's id.",
+    Field("prefix", u32, "0 none; bits 0-20 the id, bits 21-31 its length in bytes", form="hex"),
+)
+
 IMAGE = FileLayout(
     "q25tokrt",
     "A tokenizer as one memory image that firmware opens in place.",
@@ -217,6 +274,8 @@ IMAGE = FileLayout(
                 Kind.BYTE_TOKEN_MAP: Counted("count", BYTE_TOKEN),
                 Kind.MERGE_PAIR_INDEX: Counted("count", PAIR_SLOT),
                 Kind.SPECIAL_TOKEN_INDEX: SPECIAL_TOKEN_INDEX,
+                Kind.TOKEN_TRIE: Counted("count", TRIE_SLOT),
+                Kind.TOKEN_PREFIXES: Counted("count", TOKEN_PREFIX),
             },
         ),
         "the sections, in the directory's order, aligned",
@@ -232,6 +291,8 @@ RECORD_BYTES = {
     Kind.BYTE_TOKEN_MAP: BYTE_TOKEN.size,
     Kind.MERGE_PAIR_INDEX: PAIR_SLOT.size,
     Kind.SPECIAL_TOKEN_INDEX: 0,
+    Kind.TOKEN_TRIE: TRIE_SLOT.size,
+    Kind.TOKEN_PREFIXES: TOKEN_PREFIX.size,
 }
 """The directory's `record_bytes` of each kind."""
 

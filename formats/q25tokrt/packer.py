@@ -12,7 +12,7 @@ from formats import ps_bundle
 from formats.errors import FormatError, shown
 from formats.layout import Place
 from formats.layout.fields import located
-from formats.q25tokrt import byte_map, pair_index, special_index
+from formats.q25tokrt import byte_map, derivation, pair_index, special_index, token_trie
 from formats.q25tokrt.image import open_image
 from formats.q25tokrt.layout import (
     ALIGNMENTS,
@@ -22,11 +22,16 @@ from formats.q25tokrt.layout import (
     MAJOR,
     MAX_END_IDS,
     MINOR,
+    N_BYTES,
     NONE,
+    OPTIONAL,
     PRE_NAME_BYTES,
+    PROFILE_SHIFT,
     RECORD_BYTES,
+    SECTIONS,
     Flag,
     Kind,
+    Profile,
 )
 from formats.token_types import TokenType
 
@@ -62,18 +67,25 @@ class ImageFacts:
 
 
 def pack_image(
-    token_index: bytes, token_bytes: bytes, merge_table: bytes, facts: ImageFacts, align: int = DEFAULT_ALIGN
+    token_index: bytes,
+    token_bytes: bytes,
+    merge_table: bytes,
+    facts: ImageFacts,
+    align: int = DEFAULT_ALIGN,
+    *,
+    profile: Profile = Profile.STANDARD,
 ) -> bytes:
-    """Pack the six sections into one image.
+    """Pack the sections of a profile into one image.
 
     Args:
         token_index, token_bytes, merge_table: the files of the PS bundle; they are checked first.
         facts: the rest of the header.
         align: bytes, a power of two from 64 to 65,536.
+        profile: what the image is made for.
 
     Raises:
-        FormatError: tables that contradict each other, or facts that the header cannot hold or
-            that contradict the tables.
+        FormatError: tables that contradict each other, facts that the header cannot hold or
+            that contradict the tables, or a vocabulary that the profile cannot serve.
 
     """
     if not ALIGNMENTS.passes(align):
@@ -95,6 +107,12 @@ def pack_image(
             len(special_index.added_ids(types, facts.first_pad_id)),
         ),
     }
+    if profile is Profile.FAST:
+        byte_tokens = byte_map.build(tokens, types)
+        derivation.prove(merges["left_id"], merges["right_id"], merges["out_id"], byte_tokens)
+        trie = token_trie.build(tokens.take(np.arange(N_BYTES + len(merges))))
+        payloads[Kind.TOKEN_TRIE] = (trie.slots.tobytes(), len(trie.slots))
+        payloads[Kind.TOKEN_PREFIXES] = (trie.prefixes.tobytes(), len(trie.prefixes))
     directory, body, total = _lay_out(payloads, align)
     counts = {
         "n_tokens": len(tokens),
@@ -115,7 +133,7 @@ def pack_image(
         "major": MAJOR,
         "minor": MINOR,
         "total_bytes": total,
-        "flags": int(flags),
+        "flags": int(flags) | profile << PROFILE_SHIFT,
         "section_count": len(payloads),
         "section_align": align,
     }
@@ -144,7 +162,7 @@ def _lay_out(payloads: dict[Kind, tuple[bytes, int]], align: int) -> tuple[bytes
         directory += DIRECTORY_ENTRY.build(
             {
                 "kind": int(kind),
-                "flags": 0,
+                "flags": 0 if kind in SECTIONS[Profile.STANDARD] else OPTIONAL,
                 "record_bytes": RECORD_BYTES[kind],
                 "offset": end + gap,
                 "length": len(payload),

@@ -14,9 +14,9 @@ import numpy as np
 
 from formats import ps_bundle
 from formats.layout import Place
-from formats.q25tokrt import byte_map, pair_index, special_index
+from formats.q25tokrt import byte_map, derivation, pair_index, special_index, token_trie
 from formats.q25tokrt.image import REBUILD, Image, Section, directory_entries, open_image
-from formats.q25tokrt.layout import DIRECTORY_ENTRY, HEADER, Flag, Kind, section_name
+from formats.q25tokrt.layout import DIRECTORY_ENTRY, HEADER, N_BYTES, SECTIONS, Flag, Kind, section_name
 from formats.token_types import TokenType
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _check_gaps(image: Image) -> None:
         _require_zeros(image, end, entry.offset, after)
         end = entry.offset + entry.length
         after = f"sections.{section_name(entry.kind)}"
-        if entry.kind not in set(Kind):
+        if entry.kind not in image.sections:
             # A section that this reader does not know is proved by its checksum alone.
             _require_crc(image.data[entry.offset : end], entry.crc32, Place(image.file, after, entry.offset))
     _require_zeros(image, end, len(image.data), after)
@@ -78,6 +78,7 @@ class _Sections:
         self.index: Table
         self.tokens: ByteStrings
         self.merges: Table
+        self.trie: token_trie.TokenTrie
 
     def check(self) -> None:
         checks: dict[Kind, Callable[[Section], None]] = {
@@ -87,9 +88,12 @@ class _Sections:
             Kind.BYTE_TOKEN_MAP: self._byte_token_map,
             Kind.MERGE_PAIR_INDEX: self._merge_pair_index,
             Kind.SPECIAL_TOKEN_INDEX: self._special_token_index,
+            Kind.TOKEN_TRIE: self._token_trie,
+            Kind.TOKEN_PREFIXES: self._token_prefixes,
         }
-        for kind, contents in checks.items():
+        for kind in SECTIONS[self.image.profile]:
             section = self.image.sections[kind]
+            contents = checks[kind]
             # The checksum tells that something changed, the contents tell what: they come first,
             # but for the token bytes, which have no structure of their own.
             if kind is Kind.TOKEN_BYTES:
@@ -143,6 +147,20 @@ class _Sections:
                 cell = section.place.field("first_bytes").index(row, row)
                 raise cell.error(f"{expected[row]:02X}", f"{found[row]:02X}", REBUILD)
         self._require_words(section, np.frombuffer(expected[bitmap:], "<u4"), ".token_ids", bitmap)
+
+    def _token_trie(self, section: Section) -> None:
+        merges = self.merges
+        derivation.prove(
+            merges["left_id"],
+            merges["right_id"],
+            merges["out_id"],
+            byte_map.build(self.tokens, self.index["token_type"]),
+        )
+        self.trie = token_trie.build(self.tokens.take(np.arange(N_BYTES + len(merges))))
+        self._require_words(section, self.trie.slots)
+
+    def _token_prefixes(self, section: Section) -> None:
+        self._require_words(section, self.trie.prefixes)
 
     def _require_header(self, section: Section, name: str, expected: int) -> None:
         """Compare a header field with what a section says; a damaged section is named, not the header."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from formats.errors import shown
 from pipeline.manifest.integers import Size
+from pipeline.manifest.kinds import Choice
 from pipeline.manifest.parameters import Parameter
 from pipeline.steps.step import MODEL, MODEL_KIND, Artifact, Step
 
@@ -34,6 +35,12 @@ class RuntimeImage(Step):
             64,
             "Every section starts on a multiple of it: 64 is a cache line, 4096 keeps bursts inside a page.",
         ),
+        Parameter(
+            "profile",
+            Choice("standard", "fast"),
+            "standard",
+            "fast: a token trie besides (2.2 MB for Qwen), with which text takes fewer instructions and less scratch.",
+        ),
     )
     reads = (MODEL, MODEL_KIND, *TABLES, FACTS)
     writes = (
@@ -46,6 +53,7 @@ class RuntimeImage(Step):
         import json
 
         from formats.q25tokrt.image import open_image
+        from formats.q25tokrt.layout import Profile
         from formats.q25tokrt.packer import pack_image
         from pipeline.image_facts import describe_image, image_facts
         from pipeline.text_output import json_document
@@ -58,6 +66,7 @@ class RuntimeImage(Step):
             merges,
             image_facts(facts, job.model.source),
             job.parameters["align"],
+            profile=Profile[job.parameters["profile"].upper()],
         )
         job.write(IMAGE, image)
         opened = open_image(image, IMAGE)
@@ -74,6 +83,7 @@ class RuntimeImage(Step):
             )
         header = opened.header
         job.say(
-            f"{len(image):,} bytes, {header.section_count} sections aligned to {header.section_align}, "
-            f"look-ups of at most {header.max_probe} slots, pre-tokenizer {opened.pre_name or 'none'}"
+            f"{job.parameters['profile']}, {len(image):,} bytes, {header.section_count} sections aligned to "
+            f"{header.section_align}, look-ups of at most {header.max_probe} slots, "
+            f"pre-tokenizer {opened.pre_name or 'none'}"
         )

@@ -82,8 +82,8 @@ def test_the_manifest(image):
     }
     assert manifest["class_tables"].count(".") == 2
     assert outcome.lines[-2].strip() == (
-        f"{len(image.bytes()):,} bytes, 6 sections aligned to 64, look-ups of at most {manifest['max_probe']} slots, "
-        "pre-tokenizer qwen2"
+        f"standard, {len(image.bytes()):,} bytes, 6 sections aligned to 64, "
+        f"look-ups of at most {manifest['max_probe']} slots, pre-tokenizer qwen2"
     )
 
 
