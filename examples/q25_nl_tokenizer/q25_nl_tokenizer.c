@@ -1,7 +1,8 @@
 /* q25_nl_tokenizer: see q25_nl_tokenizer.h for what it does and README.md for how to build it in.
  *
- * In order: opening an image; tokens; verifying an image; UTF-8; character classes and the Qwen2 rule; NFC;
- * what encoding works with; special tokens; merges; encoding; detokenizing; the byte fallback.
+ * In order: opening an image; tokens; looking up merges and tokens; verifying an image; UTF-8; character
+ * classes and the Qwen2 rule; NFC; what encoding works with; special tokens; merging; matching; encoding;
+ * detokenizing; the byte fallback.
  *
  * Opening proves nothing about the sections, so whatever is read from one is checked before it is used
  * as an index, and no loop runs on what a section says alone.
@@ -52,6 +53,7 @@ extern uint64_t Q25_NL_COUNT_STEPS;
 
 #define MAX_SECTIONS 32u
 #define MAX_MERGES 0x3FFFEu
+#define N_TABLES 6u /* sections of every image: kinds 1 to 6 */
 #define BITMAP_BYTES 32u
 #define ID_BITS 23 /* of ids where text is encoded */
 #define MAX_IDS (1u << ID_BITS)
@@ -59,7 +61,8 @@ extern uint64_t Q25_NL_COUNT_STEPS;
 #define FLAG_RANK_IS_OUT_ID 1u
 #define FLAG_NFC 2u
 #define FLAG_SAMPLE 4u
-#define FLAG_PROFILE 0xF00u
+#define PROFILE_SHIFT 8
+#define PROFILE_MASK 0xFu
 #define FLAG_OPTIONAL 1u /* of a section */
 
 /* Continues a CRC-32 (that of zlib) over bytes that begin on a multiple of 4. Begin with 0. */
@@ -122,7 +125,7 @@ static Q25_NL_COLD q25_nl_status check_frame(const q25_nl_header *header, size_t
     if (header->total_bytes != image_bytes) {
         return Q25_NL_BAD_TOTAL_BYTES;
     }
-    if (header->section_count < Q25_NL_SECTION_KINDS - 1 || header->section_count > MAX_SECTIONS) {
+    if (header->section_count < N_TABLES || header->section_count > MAX_SECTIONS) {
         return Q25_NL_BAD_SECTION_COUNT;
     }
     directory_bytes = header->section_count * sizeof(q25_nl_section);
@@ -176,15 +179,21 @@ static const bounds header_bounds[] = {
     {WORD(first_pad_id), Q25_NL_BAD_FIRST_PAD_ID, 0, N_TOKENS},
 };
 
+static uint32_t profile_of(const q25_nl_header *header)
+{
+    return header->flags >> PROFILE_SHIFT & PROFILE_MASK;
+}
+
 static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
 {
     const word *words = (const word *)(const void *)header;
     uint32_t align = header->section_align, n_tokens = header->n_tokens;
     uint32_t at;
-    if ((header->flags & FLAG_PROFILE) != 0) {
+    if (profile_of(header) > Q25_NL_PROFILE_FAST) {
         return Q25_NL_BAD_PROFILE;
     }
-    if ((header->flags & ~(FLAG_RANK_IS_OUT_ID | FLAG_NFC | FLAG_SAMPLE)) != 0) {
+    if ((header->flags & ~(FLAG_RANK_IS_OUT_ID | FLAG_NFC | FLAG_SAMPLE | PROFILE_MASK << PROFILE_SHIFT)) != 0
+        || (profile_of(header) == Q25_NL_PROFILE_FAST && (header->flags & FLAG_RANK_IS_OUT_ID) == 0)) {
         return Q25_NL_BAD_FLAGS;
     }
     for (at = 0; at < sizeof header_bounds / sizeof *header_bounds; at++) {
@@ -201,6 +210,9 @@ static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
     }
     if (header->n_added > n_tokens - header->n_base) {
         return Q25_NL_BAD_N_ADDED;
+    }
+    if (profile_of(header) == Q25_NL_PROFILE_FAST && header->n_merges + 256 > header->n_base) {
+        return Q25_NL_BAD_N_MERGES; /* each merge and each byte has a token of its own */
     }
     if ((header->hash_seed & 1) == 0) {
         return Q25_NL_BAD_HASH_SEED;
@@ -225,7 +237,7 @@ static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
 /* Whether the length and the number of records of a known section are what its kind asks for. */
 static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, const q25_nl_section *section)
 {
-    static const uint8_t record_bytes[Q25_NL_SECTION_KINDS] = {0, 8, 0, 16, 4, 4, 0};
+    static const uint8_t record_bytes[Q25_NL_SECTION_KINDS] = {0, 8, 0, 16, 4, 4, 0, 4, 4};
     uint32_t size = record_bytes[section->kind];
     uint32_t expected = header->n_tokens; /* of the token index and the token bytes */
     if (section->record_bytes != size) {
@@ -240,6 +252,10 @@ static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, co
         if (section->count > expected) {
             expected = section->count;
         }
+    } else if (section->kind == Q25_NL_TOKEN_TRIE) {
+        expected = section->count;
+    } else if (section->kind == Q25_NL_TOKEN_PREFIXES) {
+        expected = header->n_merges + 256;
     } else if (section->kind == Q25_NL_SPECIAL_TOKEN_INDEX) {
         expected = header->n_added;
         if (section->length != BITMAP_BYTES + (uint64_t)4 * expected) {
@@ -259,6 +275,7 @@ static Q25_NL_COLD q25_nl_status check_directory(const q25_nl_header *header, q2
     const q25_nl_section *behind = section + header->section_count;
     uint64_t last = header->section_align - 1; /* aligned: (n + last) & ~last */
     uint64_t end = sizeof *header + header->section_count * sizeof *section;
+    uint32_t n_kinds = profile_of(header) == Q25_NL_PROFILE_FAST ? N_TABLES + 2 : N_TABLES; /* from 1 on */
     uint32_t kind;
     for (; section != behind; section++) {
         q25_nl_status status;
@@ -277,7 +294,7 @@ static Q25_NL_COLD q25_nl_status check_directory(const q25_nl_header *header, q2
         if (end > header->total_bytes) {
             return Q25_NL_BAD_SECTION_LENGTH;
         }
-        if (kind - 1 >= Q25_NL_SECTION_KINDS - 1) {
+        if (kind - 1 >= n_kinds) {
             if (section->flags != FLAG_OPTIONAL) {
                 return Q25_NL_UNKNOWN_SECTION;
             }
@@ -292,7 +309,7 @@ static Q25_NL_COLD q25_nl_status check_directory(const q25_nl_header *header, q2
         }
         info->sections[kind] = section;
     }
-    for (kind = 1; kind < Q25_NL_SECTION_KINDS; kind++) {
+    for (kind = 1; kind <= n_kinds; kind++) {
         if (info->sections[kind] == NULL) {
             return Q25_NL_MISSING_SECTION;
         }
@@ -348,6 +365,13 @@ static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode
     encode->pair_slots = (const word *)section_start(info, Q25_NL_MERGE_PAIR_INDEX);
     encode->special_first_bytes = (const uint8_t *)section_start(info, Q25_NL_SPECIAL_TOKEN_INDEX);
     encode->special_ids = (const word *)(const void *)(encode->special_first_bytes + BITMAP_BYTES);
+    encode->trie = encode->prefixes = NULL;
+    encode->n_trie_slots = 0;
+    if (info->sections[Q25_NL_TOKEN_TRIE] != NULL) {
+        encode->trie = (const word *)section_start(info, Q25_NL_TOKEN_TRIE);
+        encode->prefixes = (const word *)section_start(info, Q25_NL_TOKEN_PREFIXES);
+        encode->n_trie_slots = info->sections[Q25_NL_TOKEN_TRIE]->count;
+    }
     encode->hash_seed = header->hash_seed;
     encode->n_merges = header->n_merges;
     encode->n_pair_slots = info->sections[Q25_NL_MERGE_PAIR_INDEX]->count;
@@ -424,7 +448,7 @@ static Q25_NL_HOT const uint8_t *token_text(const q25_nl_bundle_view *bundle, ui
     return start <= end && end <= bundle->token_bytes_length ? bundle->token_bytes + start : NULL;
 }
 
-/* ---- Verifying an image ------------------------------------------------------------------------ */
+/* ---- Looking up merges and tokens -------------------------------------------------------------- */
 
 #define ROW_BITS 18
 #define ROW_MASK 0x3FFFFu /* of a slot of the merge-pair index: row + 1 */
@@ -437,6 +461,119 @@ static uint32_t pair_hash(uint64_t seed, uint32_t left, uint32_t right)
     mixed *= 0xD6E8FEB86659FD93u;
     return (uint32_t)(mixed >> 32);
 }
+
+#define NO_ROW 0x3FFFFu
+
+static int is_merge_of(const q25_nl_encode_view *encode, uint32_t row, uint32_t left, uint32_t right)
+{
+    const word *merge = encode->merge_table + (size_t)4 * (row < encode->n_merges ? row : 0);
+    return row < encode->n_merges && merge[0] == left && merge[1] == right;
+}
+
+/* The row of the merge of two tokens in the merge table, which is its rank; NO_ROW where there is none. */
+static Q25_NL_INLINE uint32_t look_up_merge(const q25_nl_encode_view *encode, uint32_t left, uint32_t right)
+{
+    uint32_t hash = pair_hash(encode->hash_seed, left, right);
+    uint32_t home = hash & encode->home_mask;
+    uint32_t n_slots = encode->n_pair_slots - home;
+    const word *slot = encode->pair_slots + home;
+    const word *end = slot + (encode->max_probe < n_slots ? encode->max_probe : n_slots);
+    for (; slot != end && *slot != 0; slot++) {
+        uint32_t row = (*slot & ROW_MASK) - 1;
+        Q25_NL_STEP();
+        if ((*slot ^ hash) >> ROW_BITS == 0 && is_merge_of(encode, row, left, right)) {
+            return row;
+        }
+    }
+    return NO_ROW;
+}
+
+#ifndef Q25_NL_NO_FAST
+
+/* Of a slot: by which byte, plus 1, a node is reached; whether it has children, whether it is a token. Above
+ * that the base of its children, or the id; where it has both, its id is in the slot at the base. */
+#define TRIE_LABEL 0x1FFu
+#define TRIE_INTERNAL 0x200u
+#define TRIE_TERMINAL 0x400u
+#define TRIE_VALUE_SHIFT 11
+
+/* The longest token that some bytes begin with. Sets its length, to 0 where there is none. Takes as many from
+ * `turns` as bytes were read, and reads no more than there are. */
+static Q25_NL_INLINE uint32_t longest_token(const q25_nl_encode_view *encode, const uint8_t *bytes,
+                                            size_t n_bytes, size_t *length, size_t *turns)
+{
+    const word *trie = encode->trie;
+    uint32_t n_slots = encode->n_trie_slots, base = 0, found = 0;
+    size_t at = 0;
+    n_bytes = n_bytes < *turns ? n_bytes : *turns;
+    *length = 0;
+    while (at < n_bytes) {
+        uint32_t label = bytes[at] + 1u, slot;
+        if (base + label >= n_slots) {
+            break;
+        }
+        slot = trie[base + label];
+        if ((slot & TRIE_LABEL) != label) {
+            break;
+        }
+        base = slot >> TRIE_VALUE_SHIFT;
+        at++;
+        Q25_NL_STEP();
+        if ((slot & TRIE_TERMINAL) != 0) {
+            found = slot;
+            *length = at;
+        }
+        if ((slot & TRIE_INTERNAL) == 0) {
+            break;
+        }
+    }
+    *turns -= at;
+    base = found >> TRIE_VALUE_SHIFT;
+    if ((found & TRIE_INTERNAL) != 0) {
+        base = base < n_slots ? trie[base] >> TRIE_VALUE_SHIFT : NONE;
+    }
+    return base;
+}
+
+/* The longest token that another one begins with, and its length, 0 where there is none. */
+#define PREFIX_LENGTH_SHIFT 21
+
+static Q25_NL_INLINE uint32_t shorter_token(const q25_nl_encode_view *encode, uint32_t id, size_t *length)
+{
+    uint32_t prefix = encode->prefixes[id];
+    *length = prefix >> PREFIX_LENGTH_SHIFT;
+    return prefix & ((1u << PREFIX_LENGTH_SHIFT) - 1);
+}
+
+/* Whether merging the bytes of two tokens makes something else of them: a merge across the border between
+ * them, before what would be there comes about. To see what met at the border and up to which id it could
+ * be merged, the merges inside the two are undone, the last one first: that of token 256 + row is at row. */
+static Q25_NL_INLINE int is_crossed(const q25_nl_encode_view *encode, uint32_t left, uint32_t right,
+                                    uint32_t limit, size_t *turns)
+{
+    for (; *turns != 0; --*turns) {
+        uint32_t row = look_up_merge(encode, left, right);
+        uint32_t last = (left > right ? left : right) - 256;
+        if (row != NO_ROW && row + 256 < limit) {
+            return 1;
+        }
+        if (last >= encode->n_merges) { /* two single bytes */
+            return 0;
+        }
+        if (left > right) {
+            limit = left;
+            left = encode->merge_table[(size_t)4 * last + 1];
+        } else {
+            limit = right + 1;
+            right = encode->merge_table[(size_t)4 * last];
+        }
+    }
+    return 1;
+}
+
+#endif
+
+/* ---- Verifying an image ------------------------------------------------------------------------ */
 
 typedef struct verification {
     q25_nl_image_info info;
@@ -722,6 +859,64 @@ static Q25_NL_COLD q25_nl_status verify_specials(verification *seen)
     return Q25_NL_OK;
 }
 
+#ifndef Q25_NL_NO_FAST
+
+#define MOST_TURNS 64u /* from one pair of tokens to the bytes at its border */
+
+/* What makes the trie exact: the first 256 ids are the bytes, and merging the bytes of every other one makes
+ * it of its two parts, both of lower ids. */
+static Q25_NL_COLD q25_nl_status verify_derivation(verification *seen)
+{
+    const q25_nl_encode_view *encode = &seen->encode;
+    uint32_t *row = &seen->fault.row;
+    seen->fault.section = Q25_NL_BYTE_TOKEN_MAP;
+    for (*row = 0; *row < 256; ++*row) {
+        if (encode->byte_tokens[*row] >= 256) {
+            return Q25_NL_BAD_DERIVATION;
+        }
+    }
+    seen->fault.section = Q25_NL_MERGE_TABLE;
+    for (*row = 0; *row < encode->n_merges; ++*row) {
+        const word *merge = encode->merge_table + (size_t)4 * *row;
+        size_t turns = MOST_TURNS;
+        if (merge[0] >= merge[2] || merge[1] >= merge[2]
+            || is_crossed(encode, merge[0], merge[1], merge[2], &turns)) {
+            return Q25_NL_BAD_DERIVATION;
+        }
+    }
+    return Q25_NL_OK;
+}
+
+/* The bytes of each token lead to it, and there are no more tokens. */
+static Q25_NL_COLD q25_nl_status verify_trie(verification *seen)
+{
+    const q25_nl_encode_view *encode = &seen->encode;
+    uint32_t n_tokens = encode->n_merges + 256, at, found = 0;
+    seen->fault.section = Q25_NL_TOKEN_TRIE;
+    for (at = 0; at < n_tokens; at++) {
+        size_t length = token_length(&seen->bundle, at), taken, turns = length;
+        const uint8_t *text = verified_text(&seen->bundle, at);
+        seen->fault.row = at;
+        if (longest_token(encode, text, length, &taken, &turns) != at || taken != length) {
+            seen->fault.section = Q25_NL_TOKEN_INDEX;
+            return Q25_NL_BAD_TRIE_TOKEN;
+        }
+        turns = length;
+        if (longest_token(encode, text, length - 1, &taken, &turns) != shorter_token(encode, at, &length)
+            || taken != length) {
+            seen->fault.section = Q25_NL_TOKEN_PREFIXES;
+            return Q25_NL_BAD_PREFIX;
+        }
+    }
+    for (at = 0; at < encode->n_trie_slots; at++) {
+        found += (encode->trie[at] & TRIE_TERMINAL) != 0;
+    }
+    seen->fault.row = 0;
+    return found == n_tokens ? Q25_NL_OK : Q25_NL_BAD_TRIE_SLOTS;
+}
+
+#endif
+
 Q25_NL_COLD
 q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
                                                     q25_nl_fault *fault)
@@ -748,6 +943,14 @@ q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t im
     if (status == Q25_NL_OK) {
         status = verify_specials(&seen);
     }
+#ifndef Q25_NL_NO_FAST
+    if (status == Q25_NL_OK && seen.encode.trie != NULL) {
+        status = verify_derivation(&seen);
+        if (status == Q25_NL_OK) {
+            status = verify_trie(&seen);
+        }
+    }
+#endif
     if (fault != NULL) {
         fault->section = fault->row = fault->offset = 0;
         if (status != Q25_NL_OK) {
@@ -1387,51 +1590,7 @@ static size_t find_special(job *work, size_t at, size_t *end, uint32_t *id)
     return work->text_bytes;
 }
 
-/* ---- Merges ------------------------------------------------------------------------------------ */
-
-#define NO_ROW 0x3FFFFu
-
-static int is_merge_of(const q25_nl_encode_view *encode, uint32_t row, uint32_t left, uint32_t right)
-{
-    const word *merge = encode->merge_table + (size_t)4 * (row < encode->n_merges ? row : 0);
-    return row < encode->n_merges && merge[0] == left && merge[1] == right;
-}
-
-/* The row of the merge of two tokens in the merge table, which is its rank; NO_ROW where there is none. */
-static Q25_NL_INLINE uint32_t look_up_merge(const q25_nl_encode_view *encode, uint32_t left, uint32_t right)
-{
-    uint32_t hash = pair_hash(encode->hash_seed, left, right);
-    uint32_t home = hash & encode->home_mask;
-    uint32_t n_slots = encode->n_pair_slots - home;
-    const word *slot = encode->pair_slots + home;
-    const word *end = slot + (encode->max_probe < n_slots ? encode->max_probe : n_slots);
-    /* Four slots at a time, whether empty or not: a wrongly predicted branch costs more than a look at a
-     * slot. What lies behind an empty slot has another home and is another pair. */
-    for (; end - slot >= 4; slot += 4) {
-        uint32_t found = 0;
-        found = (slot[3] ^ hash) >> ROW_BITS == 0 ? slot[3] : found;
-        found = (slot[2] ^ hash) >> ROW_BITS == 0 ? slot[2] : found;
-        found = (slot[1] ^ hash) >> ROW_BITS == 0 ? slot[1] : found;
-        found = (slot[0] ^ hash) >> ROW_BITS == 0 ? slot[0] : found;
-        Q25_NL_STEP();
-        if (found != 0) {
-            if (is_merge_of(encode, (found & ROW_MASK) - 1, left, right)) {
-                return (found & ROW_MASK) - 1;
-            }
-            break; /* the fingerprint is that of another pair, before or instead of the one sought */
-        }
-        if (slot[0] == 0 || slot[1] == 0 || slot[2] == 0 || slot[3] == 0) {
-            return NO_ROW;
-        }
-    }
-    for (; slot != end && *slot != 0; slot++) {
-        Q25_NL_STEP();
-        if ((*slot ^ hash) >> ROW_BITS == 0 && is_merge_of(encode, (*slot & ROW_MASK) - 1, left, right)) {
-            return (*slot & ROW_MASK) - 1;
-        }
-    }
-    return NO_ROW;
-}
+/* ---- Merging ----------------------------------------------------------------------------------- */
 
 /* What look_up_merge found is kept: row, left, right in 18, 23 and 23 bits, each pair at the one place
  * that its hash gives. */
@@ -1692,9 +1851,89 @@ static Q25_NL_HOT q25_nl_status merge_long(job *work, const uint8_t *piece, size
     return Q25_NL_OK;
 }
 
+static q25_nl_status merge_piece(job *work, const uint8_t *piece, size_t length)
+{
+    return length <= SHORT_PIECE ? merge_short(work, piece, length) : merge_long(work, piece, length);
+}
+
+/* ---- Matching ---------------------------------------------------------------------------------- */
+
+#ifndef Q25_NL_NO_FAST
+
+#define FEW_PLACES 256u /* whose bits are on the stack */
+#define TURNS_A_BYTE 256u /* runs of one sign take the most, for Qwen those of a slash */
+
+/* Takes the longest token at each place that merging leaves beside the one before. Where there is none, the
+ * place is dead: goes back, and takes a shorter token there. Text that takes uncommonly many turns is
+ * merged instead, which bounds them whatever the image says. */
+static Q25_NL_HOT q25_nl_status match_piece(job *work, const uint8_t *piece, size_t length)
+{
+    const q25_nl_encode_view *encode = work->encode;
+    uint8_t few[FEW_PLACES / 8];
+    uint8_t *dead = few; /* a bit for each place */
+    size_t at, taken, first = work->n_ids, turns = TURNS_A_BYTE * length;
+    uint32_t id;
+    if (work->id_capacity < first || work->id_capacity - first < length) {
+        return merge_piece(work, piece, length); /* going back reads the ids that were put out */
+    }
+    if (length >= FEW_PLACES) {
+        if (!reserve(work, work->scratch_used + length / 8 + 1)) {
+            return Q25_NL_OK; /* reported in the end, with what the rest of the text needs */
+        }
+        dead = work->scratch + work->scratch_used;
+    }
+    for (at = 0; at <= length / 8; at++) {
+        dead[at] = 0;
+        Q25_NL_PLAIN_LOOP();
+        Q25_NL_STEP();
+    }
+    at = 0;
+    id = longest_token(encode, piece, length, &taken, &turns);
+    /* Of what the image says nothing is taken for granted: neither ids, nor that lengths agree. */
+    while (turns != 0 && id < encode->n_merges + 256 && taken <= length - at && work->n_ids - first <= at) {
+        size_t end = at + taken;
+        if (taken == 0 && work->n_ids != first) {
+            dead[at >> 3] |= (uint8_t)(1u << (at & 7));
+            id = work->ids[--work->n_ids];
+            end = token_length(work->bundle, id);
+            at = end <= at ? at - end : 0;
+            id = shorter_token(encode, id, &taken);
+            turns--;
+        } else if (taken == 0) {
+            break;
+        } else if ((dead[end >> 3] >> (end & 7) & 1) != 0
+                   || (work->n_ids != first
+                       && is_crossed(encode, work->ids[work->n_ids - 1], id, NONE, &turns))) {
+            id = shorter_token(encode, id, &taken);
+            turns--;
+        } else {
+            put_id(work, id);
+            at = end;
+            if (at == length) {
+                return Q25_NL_OK;
+            }
+            id = longest_token(encode, piece + at, length - at, &taken, &turns);
+        }
+    }
+    work->n_ids = first;
+    return merge_piece(work, piece, length);
+}
+
+#endif
+
 /* ---- Encoding ---------------------------------------------------------------------------------- */
 
-/* A short piece that the text had before is not merged again: its ids are copied from the output. What is
+static Q25_NL_INLINE q25_nl_status encode_piece(job *work, const uint8_t *piece, size_t length)
+{
+#ifndef Q25_NL_NO_FAST
+    if (work->encode->trie != NULL) {
+        return match_piece(work, piece, length);
+    }
+#endif
+    return merge_piece(work, piece, length);
+}
+
+/* A short piece that the text had before is not encoded again: its ids are copied from the output. What is
  * kept of a piece are four words: where it is in the text, its length, where its ids are, their number;
  * each at the one place that the hash of its bytes gives. */
 #define KEPT_PIECE 16u
@@ -1722,7 +1961,7 @@ static Q25_NL_INLINE q25_nl_status repeat_piece(job *work, const uint8_t *piece,
             return Q25_NL_OK;
         }
     }
-    status = merge_short(work, piece, length);
+    status = encode_piece(work, piece, length);
     if (work->n_ids <= work->id_capacity) {
         kept[0] = (word)(piece - work->text);
         kept[1] = (word)length;
@@ -1747,10 +1986,8 @@ static Q25_NL_HOT q25_nl_status encode_pieces(job *work, const uint8_t *text, si
         }
         if (length <= KEPT_PIECE && work->pieces != NULL && text == work->text) {
             status = repeat_piece(work, text + at, length);
-        } else if (length <= SHORT_PIECE) {
-            status = merge_short(work, text + at, length);
         } else {
-            status = merge_long(work, text + at, length);
+            status = encode_piece(work, text + at, length);
         }
         if (status != Q25_NL_OK) {
             work->done->error_offset = at;
@@ -2265,7 +2502,7 @@ const char *q25_nl_status_name(q25_nl_status status)
         "BAD_MERGE_RANK\0" "BAD_MERGE_ID\0" "BAD_MERGE_BYTES\0" "WRONG_RANK_FLAG\0"
         "BAD_BYTE_TOKEN\0" "BAD_PAIR_SLOTS\0" "BAD_PAIR_SLOT\0" "REPEATED_PAIR\0" "MISSING_PAIR\0"
         "WRONG_MAX_PROBE\0" "BAD_SPECIAL_ID\0" "BAD_SPECIAL_ORDER\0" "MISSING_SPECIAL\0"
-        "BAD_SPECIAL_BITMAP\0";
+        "BAD_SPECIAL_BITMAP\0" "BAD_DERIVATION\0" "BAD_TRIE_TOKEN\0" "BAD_TRIE_SLOTS\0" "BAD_PREFIX\0";
     uint32_t value = (uint32_t)status;
     const char *name = names;
     uint32_t skip;
@@ -2273,7 +2510,7 @@ const char *q25_nl_status_name(q25_nl_status status)
         skip = value;
     } else if (value - Q25_NL_IMAGE_MISALIGNED <= Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED) {
         skip = value - Q25_NL_IMAGE_MISALIGNED + Q25_NL_TOO_MANY_TOKENS + 1;
-    } else if (value - Q25_NL_BAD_PADDING <= Q25_NL_BAD_SPECIAL_BITMAP - Q25_NL_BAD_PADDING) {
+    } else if (value - Q25_NL_BAD_PADDING <= Q25_NL_BAD_PREFIX - Q25_NL_BAD_PADDING) {
         skip = value - Q25_NL_BAD_PADDING + Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED
                + Q25_NL_TOO_MANY_TOKENS + 2;
     } else {

@@ -101,7 +101,11 @@ typedef enum q25_nl_status {
     Q25_NL_BAD_SPECIAL_ID = 114,      /* no added token, or an empty one */
     Q25_NL_BAD_SPECIAL_ORDER = 115,   /* not by first byte, length descending, id */
     Q25_NL_MISSING_SPECIAL = 116,     /* fewer entries than added tokens */
-    Q25_NL_BAD_SPECIAL_BITMAP = 117   /* not the first bytes of the entries */
+    Q25_NL_BAD_SPECIAL_BITMAP = 117,  /* not the first bytes of the entries */
+    Q25_NL_BAD_DERIVATION = 118,      /* merging a token's bytes does not make it, which the profile needs */
+    Q25_NL_BAD_TRIE_TOKEN = 119,      /* a token's bytes do not lead to it */
+    Q25_NL_BAD_TRIE_SLOTS = 120,      /* more tokens than there are */
+    Q25_NL_BAD_PREFIX = 121           /* not the longest token that the token begins with */
 } q25_nl_status;
 
 /* The name of a status without its prefix, such as "BAD_MAGIC"; "UNKNOWN_STATUS" for other values. */
@@ -113,6 +117,12 @@ const char *q25_nl_status_name(q25_nl_status status);
 #define Q25_NL_NONE 0xFFFFFFFFu /* an id that is not there */
 #define Q25_NL_MAX_END_IDS 8
 
+/* What an image is made for, as bits 8 to 11 of the header's flags have it. */
+enum {
+    Q25_NL_PROFILE_STANDARD = 0,
+    Q25_NL_PROFILE_FAST = 1 /* has a token trie besides */
+};
+
 /* Kinds of sections. */
 enum {
     Q25_NL_TOKEN_INDEX = 1,
@@ -121,7 +131,9 @@ enum {
     Q25_NL_BYTE_TOKEN_MAP = 4,
     Q25_NL_MERGE_PAIR_INDEX = 5,
     Q25_NL_SPECIAL_TOKEN_INDEX = 6,
-    Q25_NL_SECTION_KINDS = 7
+    Q25_NL_TOKEN_TRIE = 7,
+    Q25_NL_TOKEN_PREFIXES = 8,
+    Q25_NL_SECTION_KINDS = 9
 };
 
 /* An image is read as it lies, so these are its bytes. */
@@ -179,7 +191,7 @@ typedef struct Q25_NL_IN_IMAGE q25_nl_section {
 /* What the image says of itself. Points into it. */
 typedef struct q25_nl_image_info {
     const q25_nl_header *header;
-    const q25_nl_section *sections[Q25_NL_SECTION_KINDS]; /* by kind; [0] is NULL */
+    const q25_nl_section *sections[Q25_NL_SECTION_KINDS]; /* by kind; NULL where the image has none */
 } q25_nl_image_info;
 
 /* What detokenizing reads. Points into the image. */
@@ -199,12 +211,15 @@ typedef struct q25_nl_encode_view {
     const q25_nl_word *pair_slots;
     const q25_nl_word *special_ids;
     const uint8_t *special_first_bytes; /* a bitmap */
+    const q25_nl_word *trie;            /* NULL: tokens are found by merging only */
+    const q25_nl_word *prefixes;        /* for each id: the longest token it begins with, length << 21 | id */
     uint64_t hash_seed;
     uint32_t n_merges;
     uint32_t n_pair_slots;
     uint32_t home_mask;
     uint32_t max_probe;
     uint32_t n_specials;
+    uint32_t n_trie_slots;
     uint32_t flags;          /* the header's */
     q25_nl_status readiness; /* what encoding answers where the image's rule cannot be served */
 } q25_nl_encode_view;

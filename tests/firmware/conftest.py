@@ -17,6 +17,8 @@ from firmware_build import Workshop, driver_commands  # noqa: E402
 from firmware_driver import Driver  # noqa: E402
 from small_vocabulary import SmallVocabulary  # noqa: E402
 
+from formats.q25tokrt.layout import Profile  # noqa: E402
+
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory) -> Workshop:
@@ -45,11 +47,20 @@ def oracles(qwen3):
     return {specials: Oracle(qwen3, specials) for specials in ("all", "user", "none")}
 
 
-@pytest.fixture(scope="session")
-def qwen3_image(qwen_base, qwen3, tmp_path_factory) -> Path:
+@pytest.fixture(scope="session", params=list(Profile), ids=lambda profile: profile.name.lower())
+def qwen3_image(request, qwen_base, qwen3, tmp_path_factory) -> Path:
+    """An image of each profile: whoever takes this fixture shows that all of them do the same."""
     vocabulary = SmallVocabulary(qwen3.tokens, qwen_base[1], qwen3.first_pad_id)
     path = tmp_path_factory.mktemp("image") / "qwen3.img"
-    path.write_bytes(vocabulary.image(eos_id=151645, end_ids=(151645, 151643)))
+    path.write_bytes(vocabulary.image(profile=request.param, eos_id=151645, end_ids=(151645, 151643)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def qwen_fast_image(qwen_base, qwen3, tmp_path_factory) -> Path:
+    vocabulary = SmallVocabulary(qwen3.tokens, qwen_base[1], qwen3.first_pad_id)
+    path = tmp_path_factory.mktemp("image") / "fast.img"
+    path.write_bytes(vocabulary.image(profile=Profile.FAST))
     return path
 
 

@@ -37,7 +37,16 @@ STATUS = {
         r"^    Q25_NL_(\w+) = (\d+)", HEADER.read_text(encoding="ascii"), re.MULTILINE
     )
     if not name.startswith(
-        ("TOKEN_", "MERGE_TABLE", "MERGE_PAIR", "BYTE_TOKEN_MAP", "SPECIAL_TOKEN", "SECTION_")
+        (
+            "TOKEN_",
+            "MERGE_TABLE",
+            "MERGE_PAIR",
+            "BYTE_TOKEN_MAP",
+            "SPECIAL_TOKEN",
+            "SECTION_",
+            "PROFILE_",
+            "TOKEN_TRIE",
+        )
     )
 }
 """The library's status codes by name, as the header has them."""

@@ -10,6 +10,8 @@ from firmware_build import HERE, SOURCE
 from libfuzzer import SECONDS, build_target, fuzz
 from small_vocabulary import CONTROL, UNKNOWN, USER_DEFINED, grown
 
+from formats.q25tokrt.layout import Profile
+
 ADDED = [
     ("<s>", CONTROL),
     ("<u>", USER_DEFINED),
@@ -24,6 +26,7 @@ def images():
     few = b"abcdesx<>u '1\n\xc4\x91\xef\xbf\xbd\xcc\x81"
     yield grown(*MERGES[:3], added=ADDED[:3], byte_values=few).image(end_ids=(3,))
     yield grown(*MERGES, added=ADDED, pads=2).image(end_ids=(3,))
+    yield grown(*MERGES, added=ADDED, pads=2).image(profile=Profile.FAST)
     yield grown("a|b", byte_values=b"ab").image(nfc=False, align=512)
     yield grown(byte_values=b"abc", added=[("abc", CONTROL), ("ab", USER_DEFINED)]).image(
         pre_name="deepseek-r1-qwen"
@@ -57,7 +60,8 @@ def test_hostile_images(fuzzer, tmp_path):
     fuzz(fuzzer("fuzz_image.c"), tmp_path, image_seeds(), SECONDS - SECONDS // 2, 8192)
 
 
-def test_hostile_text(fuzzer, tmp_path):
+@pytest.mark.parametrize("number", [1, 2], ids=["standard", "fast"])
+def test_hostile_text(fuzzer, tmp_path, number):
     image = tmp_path / "image"
-    image.write_bytes(list(images())[1])
-    fuzz(fuzzer("fuzz_text.c"), tmp_path, text_seeds(), SECONDS // 2, 2048, Q25_FUZZ_IMAGE=str(image))
+    image.write_bytes(list(images())[number])
+    fuzz(fuzzer("fuzz_text.c"), tmp_path, text_seeds(), SECONDS // 4, 2048, Q25_FUZZ_IMAGE=str(image))

@@ -13,18 +13,24 @@ import pytest
 from firmware_driver import OK, REPLACE, Requests
 from small_vocabulary import USER_DEFINED, grown
 
+from formats.q25tokrt.image import open_image
+from formats.q25tokrt.layout import Profile
+
 MEBIBYTE = 1 << 20
 
 STEPS = 40
 """For each byte, at 1 MiB; the most that was seen is 33 where no special token begins, and 44 for U+1D160,
 whose four bytes are twelve after NFC."""
 
+OF_SIGNS = 240
+"""With a trie: of runs of one sign, those of '/' take the most, 214, then those of '-', 187."""
 EXPANDING = 60
 AT_A_SPECIAL = 60
 """More where a special token may begin: Qwen3 has 26 of them, told apart by their second byte."""
 
 RUNS = [
-    "a", "ab", " ", "\n", "\t", "\r\n ", " \n", "1", "!", "=", "'", "'s", "x'", "\u0301", "\u0345\u0300\u0316\u0334",
+    "a", "ab", " ", "\n", "\t", "\r\n ", " \n", "1", "!", "=", "/", "-", "#", "'", "'s", "x'", "\u0301",
+    "\u0345\u0300\u0316\u0334",
     "\u4e2d", "\U0001f600", "e\u0301", "\uac00", "\u1100\u1161", "\u1161", "\u09c7\u09be", "\u3042\u3099",
     "\n\u0301", "a\u0301\n", "\u0301\n", "\u0958 ", "|>",
 ]  # fmt: skip
@@ -60,6 +66,8 @@ def repeated(part, size):
 )
 def test_runs_of_one_thing(driver, qwen3_image, parts, bound, size):
     steps = counted(driver, qwen3_image, [repeated(part, size) for part in parts])
+    if open_image(qwen3_image.read_bytes()).profile is Profile.FAST:
+        bound = max(bound, OF_SIGNS)
     assert max(steps) < bound, dict(zip(parts, steps, strict=True))
 
 
