@@ -15,12 +15,14 @@ BASE = [step for step in STEPS if step not in ("inspect", "layers", "tensors")]
 
 
 def with_parity(*steps, **parameters):
-    return [*(steps or BASE), {"parity": parameters}]
+    """List steps with this one; its corpus is a short one, unless another is stated."""
+    return [*(steps or BASE), {"parity": {"corpus": "short", **parameters}}]
 
 
 @pytest.fixture
 def small(tmp_path, alone):
     made = Project(tmp_path)
+    (made.root / "short").write_text("abcd\na  b\nhi\n", encoding="utf-8")
     made.write_manifest(steps=with_parity())
     return made
 
@@ -42,6 +44,8 @@ def corpus(project, **files):
 
 
 def test_it_makes_a_document_that_verifies(small):
+    """With the built-in texts, since it is told of no others."""
+    small.write_manifest(steps=[*BASE, "parity"])
     lines = small.run().done().lines
     assert any(line.strip().startswith("exact") and " 0 %" in line for line in lines)
     made = document(small)
@@ -79,7 +83,7 @@ def test_only_what_the_manifest_makes_is_compared(small):
     small.run().done()
     assert [entry["party"] for entry in document(small)["parties"]] == ["exact", "rank_bpe"]
     record = next(step for step in small.record()["steps"] if step["step"] == "parity")
-    assert list(record["inputs"]) == ["model", "model.pre", "q25_tokenizer.img"]
+    assert list(record["inputs"]) == ["model", "model.pre", "q25_tokenizer.img", "corpus"]
     small.write_manifest(steps=["vocab_bin", *with_parity("tokenizer", "ps_bundle", "runtime_image")])
     events = small.events()
     assert events["parity"]["state"] == "made"
@@ -88,7 +92,7 @@ def test_only_what_the_manifest_makes_is_compared(small):
 
 
 def test_the_order_follows_from_what_is_used(small):
-    small.write_manifest(steps=[{"parity": {}}, *BASE[::-1]])
+    small.write_manifest(steps=["parity", *BASE[::-1]])
     text = call("dag", small.manifest).done().out
     assert text.index("\nparity\n") > text.index("tokenizer_bin\n")
     assert "  reads  model, model.pre, q25_tokenizer.img, vocab.bin, tokenizer.bin" in text
