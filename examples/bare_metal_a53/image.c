@@ -20,7 +20,8 @@ static const char *section_name(uint32_t kind)
 {
     static const char *const names[Q25_NL_SECTION_KINDS] = {
         "header",         "token_index",      "token_bytes",         "merge_table",
-        "byte_token_map", "merge_pair_index", "special_token_index",
+        "byte_token_map", "merge_pair_index", "special_token_index", "token_trie",
+        "token_prefixes",
     };
     return kind < Q25_NL_SECTION_KINDS ? names[kind] : "unknown section";
 }

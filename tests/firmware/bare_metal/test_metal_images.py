@@ -18,6 +18,8 @@ SECTIONS = (
     "byte_token_map",
     "merge_pair_index",
     "special_token_index",
+    "token_trie",
+    "token_prefixes",
 )
 SMALL = grown("a|b", "ab|c", "c|a", pads=2).image()
 
