@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipeline.errors import ModelError
 from pipeline.parity.alignment import Cuts
 from pipeline.parity.causes import Cause, explain
 from pipeline.parity.passage import Passage, Span
+from pipeline.sources.errors import path_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 18
 """Characters that the reference is asked about at a time."""
+
+_TRACES = 24
+"""Traces of a sample that are kept while its differences are explained; more would be made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ class Outcome:
         key, title, artifact: as in `Party`.
         groups: the count of each group, in the corpus's order.
         differences: the first of each class, as many as were asked for.
+        kept: how many those are, by class.
         first: the first difference, however many were asked for; None where there is none.
 
     """
@@ -103,16 +109,13 @@ class Outcome:
     artifact: str
     groups: dict[str, Count]
     differences: list[Difference] = field(default_factory=list)
+    kept: Counter[Cause] = field(default_factory=Counter)
     first: Difference | None = None
 
     @property
     def total(self) -> Count:
         """The count of all groups."""
         return sum(self.groups.values(), Count())
-
-    def total_of(self, cause: Cause) -> int:
-        """How many differences there are of a class."""
-        return sum(count.causes[cause] for count in self.groups.values())
 
 
 REFERENCE = "reference"
@@ -184,7 +187,8 @@ class Comparison:
             try:
                 found = party.encode(sample.text)
             except ModelError as error:
-                raise ModelError(f"{party.key}: {sample.group}, sample {sample.number}: {error}") from error
+                place = f"{party.key}: {path_words(sample.group)}, sample {sample.number}"
+                raise ModelError(f"{place}: {error}") from error
             count = self._count(party.key, sample, passage, expected, found)
             if found == expected:
                 continue
@@ -195,7 +199,8 @@ class Comparison:
                 count.wrong += len(difference.expected)
                 count.causes[difference.causes[0]] += 1
                 outcome.first = outcome.first or difference
-                if outcome.total_of(difference.causes[0]) <= self._listed:
+                if outcome.kept[difference.causes[0]] < self._listed:
+                    outcome.kept[difference.causes[0]] += 1
                     outcome.differences.append(difference)
         return len(data)
 
@@ -239,12 +244,10 @@ def _batches(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
 
 def _differences(party: Party, sample: Sample, data: bytes, expected: Cuts) -> list[Difference]:
     """List the differences of a sample that is encoded otherwise, each with its causes."""
-    traced: dict[Mended, Cuts] = {}
 
+    @lru_cache(_TRACES)
     def cuts(mended: Mended) -> Cuts:
-        if mended not in traced:
-            traced[mended] = Cuts(party.trace(sample.text, mended), len(data))
-        return traced[mended]
+        return Cuts(party.trace(sample.text, mended), len(data))
 
     regions = expected.differences(cuts(frozenset()))
 

@@ -28,7 +28,7 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 
 BUILT_IN = "built-in"
 TEXTS = Path(__file__).parent / "texts"
-MOST = 1 << 16
+MOST = 1 << 14
 """Bytes of the longest sample."""
 
 _IN_BLOCKS = ("chat", "code")

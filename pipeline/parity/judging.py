@@ -9,7 +9,8 @@ from formats.errors import shown
 from pipeline.parity.assembly import EXACT
 from pipeline.parity.comparison import Comparison
 from pipeline.parity.document import make_document
-from pipeline.parity.table import ids_words, percent, plain
+from pipeline.parity.table import ids_words, percent
+from pipeline.sources.errors import path_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +50,7 @@ class Verdict:
         return (
             f"the exact encoder on the image gives the reference's ids for {count.equal} of {count.samples} samples, "
             f"{percent(count.equal, count.samples)}; at least {fail_under} % are wanted; the first that differs: "
-            f"{plain(first.group)}, sample {first.number}, byte {first.start}, {text}: "
+            f"{path_words(first.group)}, sample {first.number}, byte {first.start}, {text}: "
             f"expected {ids_words(first.expected)}, found {ids_words(first.found)}"
         )
 

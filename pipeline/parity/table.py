@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from formats.errors import shown
 from pipeline.parity.causes import Cause
 from pipeline.parity.comparison import REFERENCE
+from pipeline.sources.errors import path_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,14 +68,15 @@ def group_rows(document: Mapping[str, Any], names: Sequence[str]) -> tuple[Row, 
         groups = {group["name"]: group for group in party["groups"]}
         cells = (groups[name] for name in names)
         rows.append((party["party"], *(f"{group['equal']}/{group['samples']}" for group in cells)))
-    return ("samples equal", *map(plain, names)), rows
+    return ("samples equal", *map(path_words, names)), rows
 
 
 def corpus_line(document: Mapping[str, Any]) -> str:
     """Say what was compared with what."""
     corpus, reference = document["corpus"], document["reference"]
+    name, unit = path_words(corpus["name"]), corpus["unit"]
     return (
-        f"corpus {plain(corpus['name'])}: {corpus['samples']:,} samples ({corpus['unit']}), {corpus['bytes']:,} bytes; "
+        f"corpus {name}: {corpus['samples']:,} samples ({unit}), {corpus['bytes']:,} bytes; "
         f"reference {reference['library']} {reference['version']}"
     )
 
@@ -107,9 +109,7 @@ def difference_lines(document: Mapping[str, Any], most: int) -> Iterator[str]:
             if entry["party"] != party["party"] or shown_of[entry["classes"][0]] >= most:
                 continue
             shown_of[entry["classes"][0]] += 1
-            place = (
-                f"{plain(entry['group'])}, sample {entry['sample']}, bytes {entry['start']}..{entry['end']}"
-            )
+            place = f"{path_words(entry['group'])}, sample {entry['sample']}, bytes {entry['start']}..{entry['end']}"
             yield f"{party['party']}: {', '.join(entry['classes'])}: {place}"
             for side in ("reference", "found"):
                 tokens = entry[side]
@@ -153,11 +153,6 @@ def pieces_words(pieces: Sequence[str]) -> str:
     # A byte that is no character by itself is an escape already.
     words = " ".join(shown(piece).replace("\\\\x", "\\x") for piece in pieces[:_IDS_SHOWN])
     return words if len(pieces) <= _IDS_SHOWN else f"{words} ..."
-
-
-def plain(name: str) -> str:
-    """Show a group's name as it is where it keeps to the line."""
-    return name if name.isprintable() else shown(name)
 
 
 def _on_its_side(head: Row, rows: Sequence[Row]) -> tuple[Row, list[Row]]:
