@@ -223,8 +223,10 @@ class _Walker(Position):
             if span.offset % alignment:
                 self.note(step, span.offset, f"a start at a multiple of {alignment}", f"0x{span.offset:X}")
             gaps += self._gap(span.offset, behind)
-            later = min((after.offset for after in spans[index + 1 :]), default=self.end)
-            size = max(min(later, self.end) - self.at, 0) if span.size is None else span.size
+            size = span.size
+            if size is None:  # of unknown type: up to the next part
+                later = min((after.offset for after in spans[index + 1 :]), default=self.end)
+                size = max(min(later, self.end) - self.at, 0)
             parts.append(self._span(span, size, step, owner))
             behind = step
             if self.stop is not None:

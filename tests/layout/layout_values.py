@@ -35,20 +35,30 @@ def size_field(layout):
 
 
 @st.composite
-def values_of(draw, record):
-    """Draw a mapping that the record builds."""
-    sizes = {size_field(field.subcon) for field in record.fields}
+def values_of(draw, record, few=frozenset()):
+    """Draw a mapping that the record builds; fields named in `few` count elements of lists around it."""
+    sizes = {size_field(field.subcon) for field in record.fields} - {None} | few
     values = {}
     for field in record.fields:
         if field.rule is not None and field.rule.only is not None:
             values[field.name] = field.rule.only
         elif field.name in sizes:
             values[field.name] = draw(
-                st.sampled_from([n for n in range(FEW + 1) if field.rule is None or fits(field, n)])
+                st.sampled_from(
+                    [n for n in range(FEW + 1) if field.rule is None or fits(field, n)] or [least(field)]
+                )
             )
+        elif isinstance(field.subcon, Record):
+            inside = {name.partition(".")[2] for name in sizes if name.startswith(f"{field.name}.")}
+            values[field.name] = draw(values_of(field.subcon, frozenset(inside)))
         else:
             values[field.name] = draw(value_of(field, values))
     return values
+
+
+def least(field):
+    """Give the least number of elements that a field's rule allows."""
+    return field.rule.low
 
 
 def count_of(layout, values):

@@ -24,7 +24,7 @@ some = settings(max_examples=20, suppress_health_check=list(HealthCheck), deadli
 
 def test_every_format_is_in_the_catalogue():
     assert len(RECORDS) >= 20
-    assert {name.partition(".")[0] for name in RECORDS} == {
+    assert {name.partition(".")[0] for name in RECORDS} >= {
         "token_index", "token_bytes", "merge_table_u32", "token_types", "q25tokrt", "vocab_bin",
         "tokenizer_bin_documented", "tokenizer_bin_loader", "tensor_payload", "gguf", "tokens",
     }  # fmt: skip
