@@ -13,6 +13,9 @@ from real_models import FAMILIES, RealTables
 settings.register_profile("tests", deadline=None)  # a busy machine is no fault of the code
 settings.load_profile("tests")
 
+for _variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(_variable, None)  # of the `make test` around: a make in a test is not a part of it
+
 
 @pytest.fixture(scope="session")
 def shared():

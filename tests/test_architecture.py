@@ -3,6 +3,7 @@
 import ast
 import json
 import subprocess
+from collections import Counter
 
 import pytest
 import yaml
@@ -21,6 +22,12 @@ MANIFESTS = sorted((ROOT / "manifests").glob("*.yaml"))
 LONGEST = 350
 GENERATED = ("pipeline.bpe.class_data", "pipeline.bpe.nfc_data")
 """Data, which nobody reads line by line."""
+
+
+def test_modules_of_tests_have_names_of_their_own():
+    """All folders of tests are on one path: a second module of a name would hide the first."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py")
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def name_of(path):

@@ -161,7 +161,7 @@ def test_keep_going_gives_the_first_failures_exit_code(project):
 def test_set_replaces_a_value(built):
     built.run("--set", ALIGN).done()
     (step,) = [step for step in built.record()["steps"] if step["step"] == "runtime_image"]
-    assert step["parameters"] == {"align": 4096}
+    assert step["parameters"] == {"align": 4096, "profile": "standard"}
 
 
 def test_out_replaces_the_folder(built, tmp_path):

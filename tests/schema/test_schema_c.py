@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from c_programs import BODIES, program
+from header_programs import BODIES, program
 from format_files import small_files
 from required_tools import need, run
 
