@@ -32,6 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would run and why; write nothing")
     parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="as --dry-run, and say of every step all that makes it run, or all that is as before",
+    )
+    parser.add_argument(
         "--keep-going", action="store_true", help="after a failure go on with what does not depend on it"
     )
     parser.add_argument(
@@ -55,21 +60,23 @@ def run(arguments: argparse.Namespace) -> int:
     from pipeline.runner.run import RunOptions, run_manifest
 
     manifest, graph = load(arguments)
+    dry_run = arguments.dry_run or arguments.explain
     options = RunOptions(
         only=tuple(arguments.only),
         start=arguments.start,
         force=arguments.force,
-        dry_run=arguments.dry_run,
+        dry_run=dry_run,
         keep_going=arguments.keep_going,
         fallback=not arguments.no_fallback,
         wait=arguments.wait,
+        explain=arguments.explain,
     )
     reporter = JsonReporter() if arguments.json else TextReporter()
     result = run_manifest(manifest, graph, options, reporter)
     reporter.done(result, manifest.out)
     if result.failure is not None:
         raise result.failure
-    if arguments.depfile is not None and not arguments.dry_run:
+    if arguments.depfile is not None and not dry_run:
         from pipeline.runner.depfile import inputs_of, write_depfile
 
         target = arguments.depfile_target or arguments.depfile

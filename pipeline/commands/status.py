@@ -19,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_manifest_arguments(parser)
     parser.add_argument("--no-fallback", action="store_true", help="refuse the manifest's fallback")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say of every step all that makes it run, or all that is as before",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
@@ -29,7 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     from pipeline.runner.run import RunOptions, run_manifest
 
     manifest, graph = load(arguments)
-    options = RunOptions(dry_run=True, keep_going=True, fallback=not arguments.no_fallback)
+    options = RunOptions(
+        dry_run=True, keep_going=True, fallback=not arguments.no_fallback, explain=arguments.explain
+    )
     reporter = JsonReporter() if arguments.json else TextReporter()
     result = run_manifest(manifest, graph, options, reporter)
     return int(any(report.state is not State.FRESH for report in result.reports))

@@ -55,6 +55,23 @@ def reasons_to_run(
     ]
 
 
+def grounds(node: Node, inputs: Mapping[str, str], known: StepRecord) -> list[str]:
+    """Say of a step that need not run what was compared: a line for each thing it depends on."""
+    parameters = plain_parameters(node)
+    count = len(known.artifacts)
+    return [
+        f"the tool is {known.tool}, the step's version {known.version}, as before",
+        *(f"{name} is {json_line(value)}, as before" for name, value in parameters.items()),
+        *(f"{_WORDS.get(name, name)} is as before{_words_of(value)}" for name, value in inputs.items()),
+        f"{count} artifact{'s are' if count != 1 else ' is'} there as written",
+    ]
+
+
+def _words_of(value: str) -> str:
+    short = value.removeprefix("sha256:")[:_SHORT]
+    return f" ({short})" if short else ""
+
+
 def _tool_reasons(node: Node, known: StepRecord) -> Iterator[str]:
     if known.version != node.step.version:
         yield f"the step's version was {known.version}, is {node.step.version}"

@@ -10,7 +10,7 @@ from formats.errors import FormatError
 from pipeline.errors import ModelError, PipelineError, UsageError
 from pipeline.runner.budgets import check_budgets
 from pipeline.runner.fingerprint import tool_version
-from pipeline.runner.freshness import can_write, plain_parameters, reasons_to_run
+from pipeline.runner.freshness import can_write, grounds, plain_parameters, reasons_to_run
 from pipeline.runner.inputs import Inputs
 from pipeline.runner.job import StepJob
 from pipeline.runner.lock import locked
@@ -46,6 +46,7 @@ class RunOptions:
         keep_going: after a failure go on with what does not depend on it.
         fallback: whether the manifest's fallback may serve.
         wait: wait for another run in the same folder.
+        explain: say of each step all that makes it run, or all that was compared where it need not.
 
     """
 
@@ -56,6 +57,7 @@ class RunOptions:
     keep_going: bool = False
     fallback: bool = True
     wait: bool = False
+    explain: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,10 +194,12 @@ class _Run:
         if not reasons:
             check_pins(self._manifest, node.name, self.steps[node.name].artifacts)
             check_budgets(self._manifest, self.steps[node.name].artifacts)
-            return StepReport(node.name, State.FRESH)
+            notes = grounds(node, inputs, self.steps[node.name]) if self._options.explain else []
+            return StepReport(node.name, State.FRESH, notes=notes)
         if self._options.dry_run:
             self.unsettled[node.name] = f"after {node.name}, which would run"
-            return StepReport(node.name, State.WOULD_RUN, reasons)
+            notes = reasons if self._options.explain else []
+            return StepReport(node.name, State.WOULD_RUN, reasons, notes=notes)
         return self._make(node, inputs, reasons)
 
     def _require_fresh(self, node: Node, graph: Graph, selection: Selection) -> None:
