@@ -10,6 +10,7 @@ from formats.errors import shown
 from pipeline.errors import UsageError
 
 if TYPE_CHECKING:
+    from formats.ggml_types import GgmlType
     from formats.layout.tree import Part
     from pipeline.dump.paths import Selection
     from pipeline.firmware.slice_paths import SlicePath
@@ -26,12 +27,14 @@ class Slice:
         data: the bytes.
         file: the artifact, or the tensor's payload, that they lie in.
         offset: of the first, in that file.
+        type: of a tensor's blocks; None for a part of an artifact.
 
     """
 
     data: bytes
     file: str
     offset: int
+    type: GgmlType | None = None
 
 
 def cut(job: Job, path: SlicePath) -> Slice:
@@ -95,4 +98,4 @@ def _tensor(job: Job, path: SlicePath) -> Slice:
     if not start <= stop <= blocks:
         raise UsageError(f"tensors/{path.inner}: expected blocks inside 0:{blocks}")
     first, last = start * kind.block_bytes, stop * kind.block_bytes
-    return Slice(bytes(data[first:last]), f"tensors/{name}", first)
+    return Slice(bytes(data[first:last]), f"tensors/{tensor.name}", first, kind)

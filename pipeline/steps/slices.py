@@ -18,8 +18,10 @@ from pipeline.steps.step import MODEL, Artifact, Step
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pipeline.firmware.slices import Slice
     from pipeline.steps.step import Job
 
+TRUTH = "truth"
 PAGE = 4096
 """An AXI burst does not cross a multiple of it."""
 
@@ -29,7 +31,7 @@ _AXI = Fields(
 )
 _SLICE = Fields(
     Parameter("path", Text(slice_paths.WORDS), doc="What to take."),
-    Parameter("as", ListOf(Choice(*KINDS), at_least=1), doc="The kinds of files."),
+    Parameter("as", ListOf(Choice(*KINDS, TRUTH), at_least=1), doc="The kinds of files."),
     Parameter(
         "width",
         Size(8, 512, multiple_of=8, what="a width in bits"),
@@ -60,7 +62,10 @@ class Slices(Step):
 
     Kinds of files: `bin`; `updatemem` (`.mem` with the address in bytes); `readmemh` (Verilog's `.mem`, a word a
     line); `coe`; `hex` (Intel, the bytes in their order); `dat` (HLS, a word a line with 0x); `c` (an array, of at
-    most 64 KiB). `slices/index.json` says of each slice where its bytes are from, and their SHA-256.
+    most 64 KiB); `truth` (of tensors: the numbers that the blocks stand for, one a line, as the `gguf` package
+    dequantises them; the index states the tolerance).
+
+    `slices/index.json` says of each slice where its bytes are from, and their SHA-256.
     """
 
     name = "slices"
@@ -121,30 +126,55 @@ class Slices(Step):
                 _check_axi(name, given["axi"], given["address"] + found.offset, found.file, len(data))
             origin = f"{given['path']}, {given['order']}-endian words"
             memory = Memory(name, data, given["width"], given["order"] == "big", given["address"], origin)
-            for kind in given["as"]:
-                words = refusal(memory, kind)
-                if words:
-                    raise UsageError(f"step slices: files.{name}.as: {words}")
-                job.write(f"slices/{name}{KINDS[kind].suffix}", KINDS[kind].write(memory))
-            index.append(
-                {
-                    "name": name,
-                    "path": given["path"],
-                    "file": found.file,
-                    "offset": found.offset,
-                    "size": len(found.data),
-                    "sha256": hashlib.sha256(found.data).hexdigest(),
-                    "width": given["width"],
-                    "order": given["order"],
-                    "words": memory.count,
-                    "padding": len(data) - len(found.data),
-                    "address": given["address"],
-                    "files": [f"slices/{name}{KINDS[kind].suffix}" for kind in given["as"]],
-                }
-            )
+            entry = {
+                "name": name,
+                "path": given["path"],
+                "file": found.file,
+                "offset": found.offset,
+                "size": len(found.data),
+                "sha256": hashlib.sha256(found.data).hexdigest(),
+                "width": given["width"],
+                "order": given["order"],
+                "words": memory.count,
+                "padding": len(data) - len(found.data),
+                "address": given["address"],
+                "files": [_write(job, memory, kind) for kind in given["as"] if kind != TRUTH],
+            }
+            if TRUTH in given["as"]:
+                entry["truth"] = _write_truth(job, name, found)
+            index.append(entry)
             total += len(found.data)
         job.write("slices/index.json", json_document(index))
         job.say(f"{len(index)} slice{'s' * (len(index) != 1)} of {total:,} bytes")
+
+
+def _write(job: Job, memory: Memory, kind: str) -> str:
+    """Write a file of a memory; give its name."""
+    words = refusal(memory, kind)
+    if words:
+        raise UsageError(f"step slices: files.{memory.name}.as: {words}")
+    file = f"slices/{memory.name}{KINDS[kind].suffix}"
+    job.write(file, KINDS[kind].write(memory))
+    return file
+
+
+def _write_truth(job: Job, name: str, found: Slice) -> dict[str, Any]:
+    """Write the numbers that a tensor's blocks stand for; describe the file."""
+    from pipeline.firmware import truth
+
+    if found.type not in truth.TYPES:
+        known = ", ".join(kind.name for kind in truth.TYPES)
+        what = found.file if found.type is None else f"{found.type.name} in {found.file}"
+        raise UsageError(f"step slices: files.{name}.as: expected blocks of {known} for truth, found {what}")
+    values = truth.dequantise(found.type, found.data)
+    file = f"slices/{name}{truth.SUFFIX}"
+    job.write(file, truth.truth_file(values))
+    return {
+        "file": file,
+        "type": found.type.name,
+        "values": len(values),
+        "relative_tolerance": truth.TOLERANCE,
+    }
 
 
 def _padded(name: str, data: bytes, given: Mapping[str, Any]) -> bytes:

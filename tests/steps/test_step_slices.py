@@ -2,13 +2,19 @@
 
 import json
 import re
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from gguf import GGUFReader
 from projects import sha256
 from required_tools import need, run
+from tiny_model import write_tiny
 
+from formats.ggml_types import GgmlType
+from formats.gguf.writer import TensorToWrite
 from formats.q25tokrt.image import open_image
+from pipeline.firmware.truth import TYPES
 
 STEPS = ("tokenizer", "ps_bundle", "runtime_image", "vocab_bin")
 KINDS = ["bin", "updatemem", "readmemh", "coe", "hex", "dat"]
@@ -189,7 +195,8 @@ def test_the_rules_of_a_bus(build):
             "no tensor 'blk.0.q8_0.wight'; did you mean 'blk.0.q8_0.weight'?",
         ),
         ({"path": "tensors/blk.0.q8_0.weight[0:99]"}, "expected blocks inside 0:16"),
-        ({"as": ["vhdl"]}, "files.rom.as[0]: expected bin, updatemem, readmemh, coe, hex, dat or c"),
+        ({"as": ["vhdl"]}, "files.rom.as[0]: expected bin, updatemem, readmemh, coe, hex, dat, c or truth"),
+        ({"as": ["truth"]}, "Q5_K, Q6_K for truth, found token_index.bin"),
         ({"as": []}, "files.rom.as: expected a list of at least 1"),
         ({"as": ["bin", "bin"]}, "files.rom.as: expected each kind once"),
         ({"width": 12}, "files.rom.width: expected a width in bits that is a multiple of 8, from 8 to 512"),
@@ -208,6 +215,87 @@ def test_the_rules_of_a_bus(build):
 def test_what_cannot_be_is_refused_by_its_key(build, given, words):
     assert words in build(rom={"path": TOKENS, "as": ["bin"], **given}).refused(2)
     assert not list(build.out.glob("slices/*"))
+
+
+def exact(kind, block):
+    """Give the numbers of a block as fractions, from ggml's description of it: no rounding anywhere."""
+
+    def half(at):
+        return Fraction(float(np.frombuffer(block, "<f2", 1, at)[0]))
+
+    if kind == "Q8_0":
+        return [half(0) * each for each in np.frombuffer(block, np.int8, 32, 2).tolist()]
+    if kind == "Q4_0":
+        low, high = [byte & 15 for byte in block[2:]], [byte >> 4 for byte in block[2:]]
+        return [half(0) * (each - 8) for each in low + high]
+    if kind == "Q6_K":
+        low, high, scales = block[:128], block[128:192], np.frombuffer(block, np.int8, 16, 192).tolist()
+        values = []
+        for at in range(256):
+            part, row, column = at // 128, at % 128 // 32, at % 32
+            nibble = low[part * 64 + row % 2 * 32 + column] >> (4 if row >= 2 else 0) & 15
+            bits = high[part * 32 + column] >> 2 * row & 3
+            values.append(half(208) * scales[at // 16] * ((nibble | bits << 4) - 32))
+        return values
+    packed = block[4:16]
+    scales = [packed[at] & 63 for at in range(4)] + [
+        packed[at + 8] & 15 | packed[at] >> 6 << 4 for at in range(4)
+    ]
+    mins = [packed[at + 4] & 63 for at in range(4)] + [
+        packed[at + 8] >> 4 | packed[at + 4] >> 6 << 4 for at in range(4)
+    ]
+    quants = [block[16 + at // 64 * 32 + at % 32] >> (4 if at % 64 >= 32 else 0) & 15 for at in range(256)]
+    return [half(0) * scales[at // 32] * q - half(2) * mins[at // 32] for at, q in enumerate(quants)]
+
+
+@pytest.mark.parametrize("kind", ["Q8_0", "Q4_0", "Q4_K", "Q6_K"])
+def test_the_truth_is_within_its_tolerance_of_the_exact_numbers(build, kind):
+    """And the tolerance is not idle: half of it is met too, as the text of it says."""
+    type_ = GgmlType[kind]
+    rng = np.random.default_rng(7)
+    data = rng.integers(0, 256, (4, type_.block_bytes), dtype=np.uint8)
+    halves = {"Q8_0": [0], "Q4_0": [0], "Q4_K": [0, 2], "Q6_K": [208]}[kind]
+    for at in halves:
+        data[:, at : at + 2] = rng.uniform(0.001, 2, (4, 1)).astype("<f2").view(np.uint8)
+    body = [TensorToWrite("t", type_, (4 * type_.block_elements,), data.tobytes())]
+    write_tiny(build.gguf, body=body)
+    build(raw={"path": "tensors/t[1:4]", "as": ["dat", "truth"], "width": 8}).done()
+    raw = bytes(int(word, 16) for word in build.read("raw.dat").split())
+    assert raw == data[1:].tobytes()
+    truth = index_of(build)["raw"]["truth"]
+    values = [np.float32(line) for line in build.read("raw.truth.dat").decode().split()]
+    wanted = [number for block in data[1:] for number in exact(kind, block.tobytes())]
+    assert (truth["values"], truth["type"]) == (len(wanted), kind)
+    assert len(values) == len(wanted)
+    for found, number in zip(values, wanted, strict=True):
+        assert abs(Fraction(float(found)) - number) <= Fraction(truth["relative_tolerance"]) / 2 * abs(number)
+
+
+def test_every_type_with_a_truth_has_the_numbers_of_the_gguf_package(build):
+    import gguf
+
+    body = [
+        TensorToWrite(
+            kind.name, kind, (kind.block_elements * 2,), (bytes(range(1, 101)) * 6)[: 2 * kind.block_bytes]
+        )
+        for kind in TYPES
+    ]
+    write_tiny(build.gguf, body=body)
+    build(
+        **{
+            f"s{at}": {"path": f"tensors/{each.name}", "as": ["truth"], "width": 8}
+            for at, each in enumerate(body)
+        }
+    ).done()
+    for at, each in enumerate(body):
+        values = np.array(build.read(f"s{at}.truth.dat").decode().split(), dtype=np.float32)
+        wanted = gguf.dequantize(
+            np.frombuffer(each.data, dtype=np.uint8).view(
+                {"F32": "<f4", "F16": "<f2"}.get(each.name, np.uint8)
+            ),
+            gguf.GGMLQuantizationType[each.name],
+        )
+        assert np.array_equal(values, wanted.reshape(-1).astype(np.float32), equal_nan=True), each.name
 
 
 def test_no_slices_are_refused(project):
