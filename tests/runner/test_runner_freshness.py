@@ -115,19 +115,24 @@ def test_the_tools_fingerprint_changes_with_any_source_and_not_with_line_ends(tm
         (tmp_path / package).mkdir(parents=True)
     (tmp_path / "pipeline" / "a.py").write_bytes(b"a = 1\n")
     (tmp_path / "formats" / "b.py").write_bytes(b"b = 1\n")
-    monkeypatch.setattr(fingerprint, "__file__", str(tmp_path / "pipeline" / "runner" / "fingerprint.py"))
+    monkeypatch.setattr(fingerprint, "_PACKAGE", tmp_path / "pipeline")
+
+    def version():
+        fingerprint.tool_sources.cache_clear()
+        fingerprint.tool_version.cache_clear()
+        return fingerprint.tool_version()
+
     found = []
     for data in (b"b = 1\n", b"b = 1\r\n", b"b = 2\n"):
         (tmp_path / "formats" / "b.py").write_bytes(data)
-        fingerprint.tool_version.cache_clear()
-        found.append(fingerprint.tool_version())
+        found.append(version())
     (tmp_path / "formats" / "b.py").rename(tmp_path / "formats" / "c.py")
     for data in (None, b"a text\n", b"another text\n"):
         if data is not None:
             (tmp_path / "pipeline" / "text.txt").write_bytes(data)
-        fingerprint.tool_version.cache_clear()
-        found.append(fingerprint.tool_version())
-    fingerprint.tool_version.cache_clear()
+        found.append(version())
+    monkeypatch.undo()
+    assert version() not in found
     assert found[0] == found[1]
     assert len(set(found)) == 5
 

@@ -16,7 +16,7 @@ def disturbed(built, monkeypatch):
     """Give a function that has a change made to the model's file in the middle of the step `tensors`."""
 
     def disturb(change):
-        real = tensor_export._chunks
+        real = tensor_export.tensor_chunks
         done = []
 
         def chunks(blob, info, buffer):
@@ -26,7 +26,7 @@ def disturbed(built, monkeypatch):
                     done.append(info.name)
                     change(built.gguf)
 
-        monkeypatch.setattr(tensor_export, "_chunks", chunks)
+        monkeypatch.setattr(tensor_export, "tensor_chunks", chunks)
         return done
 
     write_tiny(built.gguf, body=[tensor("big", GgmlType.F32, (1024, 1024)), tensor("small")])

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from header_programs import BODIES, program
 from format_files import small_files
+from header_programs import BODIES, program
 from required_tools import need, run
 
 from formats.catalog import BY_NAME
