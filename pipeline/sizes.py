@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from formats.layout.tree import Part
     from formats.layout.walk import Walk
 
 PADDING = "padding"
+UNREAD = "unread"
 HEADER = "header"
 LARGE = 100
 """An element of a list stands by itself where it takes one byte in so many, or more."""
@@ -35,6 +37,26 @@ class Share:
 
     part: str
     size: int
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A part of a file with its place.
+
+    Attributes:
+        part: as in `Share`.
+        offset, size: in bytes.
+
+    """
+
+    part: str
+    offset: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """The offset of the first byte behind it."""
+        return self.offset + self.size
 
 
 def parts_of_file(path: Path, final: Path | None = None) -> list[Share]:
@@ -59,52 +81,67 @@ def shares(found: Walk) -> list[Share]:
 
     """
     sizes: dict[str, int] = {}
-    for part, size in _parts(found.root, found.root.size):
-        sizes[part] = sizes.get(part, 0) + size
+    for name, part in _named(found.root, found.root.size):
+        for piece, size in _pieces(name, part):
+            sizes[piece] = sizes.get(piece, 0) + size
     padding = sizes.pop(PADDING, 0)
     return [Share(part, size) for part, size in sizes.items() if size] + (
         [Share(PADDING, padding)] if padding else []
     )
 
 
-def _parts(group: Group, whole: int) -> Iterator[tuple[str, int]]:
+def extents(found: Walk) -> list[Extent]:
+    """Place the parts of a file: side by side from its first byte to its last, none of them empty."""
+    placed: list[Extent] = []
+    for name, part in sorted(_named(found.root, found.root.size), key=lambda entry: entry[1].offset):
+        last = placed[-1] if placed else None
+        if last is not None and last.part == name and last.end == part.offset:
+            placed[-1] = Extent(name, last.offset, last.size + part.size)
+        elif part.size:
+            placed.append(Extent(name, part.offset, part.size))
+    return placed
+
+
+def _named(group: Group, whole: int) -> Iterator[tuple[str, Part]]:
+    """Name the parts that a file is measured by; together they are its bytes."""
     is_start = True
     for part in group.parts:
         is_start = is_start and isinstance(part, Leaf) and part.size <= LONGEST
-        if isinstance(part, Gap):
-            yield PADDING, part.size
-        elif isinstance(part, Rest):
-            yield "unread", part.size
+        if isinstance(part, Rest):
+            yield UNREAD, part
         elif isinstance(part, Leaf):
             # The numbers that a file begins with are its header.
-            yield (HEADER if is_start else part.path), part.size
+            yield (HEADER if is_start else part.path), part
         elif isinstance(part, Group) and part.record is None:
-            yield from _placed(part, whole)
-        elif isinstance(part, Strings) and part.head:
-            *before, text = [] if part.layout is None else [field.name for field in part.layout.fields]
-            yield f"{part.path}[].{', '.join(before)}", part.count * part.head
-            yield f"{part.path}[].{text}", part.size - part.count * part.head
+            for inner in part.parts:
+                yield from _items(inner, whole) if isinstance(inner, Items) else _one(inner)
         elif isinstance(part, Items):
             yield from _items(part, whole)
         else:
-            yield part.path, part.size
+            yield from _one(part)
 
 
-def _placed(group: Group, whole: int) -> Iterator[tuple[str, int]]:
-    for part in group.parts:
-        if isinstance(part, Items):
-            yield from _items(part, whole)
-        else:
-            yield (PADDING if isinstance(part, Gap) else part.path), part.size
+def _one(part: Part) -> Iterator[tuple[str, Part]]:
+    yield (PADDING if isinstance(part, Gap) else part.path), part
 
 
-def _items(items: Items, whole: int) -> Iterator[tuple[str, int]]:
-    """List the large elements by name, and the others together."""
+def _items(items: Items, whole: int) -> Iterator[tuple[str, Part]]:
+    """Name the large elements, and give the others one name."""
     for part in items.items:
         is_large = part.size * LARGE >= whole and bool(part.label)
-        yield (f"{items.path}[{text_words(part.label)}]" if is_large else items.path), part.size
+        yield (f"{items.path}[{text_words(part.label)}]" if is_large else items.path), part
     for gap in items.gaps:
-        yield PADDING, gap.size
+        yield PADDING, gap
+
+
+def _pieces(name: str, part: Part) -> Iterator[tuple[str, int]]:
+    """Part records that end in a string into what comes before the strings, and the strings."""
+    if not (isinstance(part, Strings) and part.head):
+        yield name, part.size
+        return
+    *before, text = [] if part.layout is None else [field.name for field in part.layout.fields]
+    yield f"{name}[].{', '.join(before)}", part.count * part.head
+    yield f"{name}[].{text}", part.size - part.count * part.head
 
 
 def over_budget(size: int, budget: int, parts: Sequence[Share]) -> str:

@@ -70,6 +70,7 @@ def inside(name, package):
         ("pipeline.sizes", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.diff", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.dump", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
+        ("pipeline.report", ["pipeline.commands", "pipeline.__main__"]),
         ("pipeline.schema", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),
         ("pipeline.vocabulary", ["pipeline.steps", "pipeline.runner", "pipeline.commands"]),
         ("pipeline.engines", ["pipeline.steps", "pipeline.runner", "pipeline.commands", "pipeline.sources"]),

@@ -14,6 +14,7 @@ from pipeline.commands.encode import COMMAND as ENCODE
 from pipeline.commands.inspect import COMMAND as INSPECT
 from pipeline.commands.models import COMMAND as MODELS
 from pipeline.commands.parity import COMMAND as PARITY
+from pipeline.commands.report import COMMAND as REPORT
 from pipeline.commands.run import COMMAND as RUN
 from pipeline.commands.schema import COMMAND as SCHEMA
 from pipeline.commands.size import COMMAND as SIZE
@@ -35,6 +36,7 @@ COMMANDS: Sequence[Command] = (
     DUMP,
     DIFF,
     SIZE,
+    REPORT,
     VERIFY,
     CLEAN,
     ENCODE,

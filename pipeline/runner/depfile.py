@@ -13,7 +13,7 @@ from formats.errors import shown
 from pipeline.errors import UsageError
 from pipeline.runner.fingerprint import tool_sources
 from pipeline.runner.inputs import Inputs
-from pipeline.runner.outputs import refusal
+from pipeline.runner.single_file import replace_file
 from pipeline.sources.trees import files_of
 
 if TYPE_CHECKING:
@@ -59,13 +59,7 @@ def write_depfile(path: Path, target: str, inputs: Sequence[str]) -> None:
         MachineError: the file cannot be written.
 
     """
-    text = depfile(target, inputs)
-    temporary = path.with_name(f"{path.name}.new")
-    try:
-        temporary.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise refusal(error, path) from error
+    replace_file(path, depfile(target, inputs).encode("utf-8", "surrogateescape"))
 
 
 def _escaped(name: str) -> str:

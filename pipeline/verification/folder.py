@@ -47,10 +47,10 @@ def verify_folder(root: Path) -> Verdict:
         CheckFailed: the folder has no build record that can be read.
 
     """
-    record = _record(root)
+    record = record_of(root, "verify an output folder, or name a file")
     artifacts = list(record.artifacts())
-    changed = [_change(root, artifact) for artifact in artifacts]
-    faults = _record_faults(root / FILE_NAME, record)
+    changed = [change_of(root, artifact) for artifact in artifacts]
+    faults = record_faults(root / FILE_NAME, record)
     for artifact, change in zip(artifacts, changed, strict=True):
         path = root / artifact.name
         if change is not None:
@@ -87,7 +87,7 @@ def verify_file(path: Path) -> Verdict:
     return Verdict((path.name,), () if fault is None else (fault,))
 
 
-def _record_faults(path: Path, record: BuildRecord) -> list[str]:
+def record_faults(path: Path, record: BuildRecord) -> list[str]:
     """Hold what the record says of its steps' inputs against its source and its artifacts."""
     gguf = record.source.get("gguf")
     source = gguf.get("sha256") if isinstance(gguf, dict) else gguf
@@ -102,14 +102,24 @@ def _record_faults(path: Path, record: BuildRecord) -> list[str]:
     ]
 
 
-def _record(root: Path) -> BuildRecord:
+def record_of(root: Path, hint: str) -> BuildRecord:
+    """Read a folder's build record.
+
+    Args:
+        root: the folder.
+        hint: what to do where it has none.
+
+    Raises:
+        CheckFailed: it has none that can be read.
+
+    """
     path = root / FILE_NAME
     try:
         # Opening a pipe would wait for ever.
         data = path.read_bytes() if stat.S_ISREG(path.stat().st_mode) else b""
     except OSError as error:
         why = error.strerror or error
-        raise CheckFailed(f"{path_words(path)}: {why}; verify an output folder, or name a file") from error
+        raise CheckFailed(f"{path_words(path)}: {why}; {hint}") from error
     record = read_record(data)
     if record is None:
         raise CheckFailed(
@@ -122,7 +132,7 @@ def _recorded(path: Path) -> ArtifactRecord | None:
     """Find a file in the build record of its folder, or of the folder above."""
     for root in list(path.absolute().parents)[:2]:
         try:
-            record = _record(root)
+            record = record_of(root, "name an output folder")
         except CheckFailed:  # no record, or somebody else's file of that name
             continue
         name = path.absolute().relative_to(root).as_posix()
@@ -131,32 +141,32 @@ def _recorded(path: Path) -> ArtifactRecord | None:
 
 
 @dataclass(frozen=True)
-class _Change:
+class Change:
     """How a file differs from its record, and whether its bytes can be looked at."""
 
     words: str
     readable: bool = False
 
 
-def _change(root: Path, artifact: ArtifactRecord) -> _Change | None:
+def change_of(root: Path, artifact: ArtifactRecord) -> Change | None:
     """Tell how an artifact is not what the record says; None where it is."""
     name, record = shown(artifact.name), path_words(root / FILE_NAME)
     if not is_inside(artifact.name):
-        return _Change(f"{record}: expected artifacts inside the folder, found {name}")
+        return Change(f"{record}: expected artifacts inside the folder, found {name}")
     if not _SHA256.fullmatch(artifact.sha256):
-        return _Change(
+        return Change(
             f"{record}: expected a SHA-256 of 64 hex digits for {name}, found {shown(artifact.sha256)}"
         )
     path = root / artifact.name
     try:
         status = stat_or_none(path)
         if status is None:
-            return _Change(f"{path_words(path)}: missing; run the manifest again")
+            return Change(f"{path_words(path)}: missing; run the manifest again")
         require_file(path, status)
         fault = _digest_fault(path, artifact)
     except PipelineError as error:
-        return _Change(str(error))
-    return None if fault is None else _Change(fault, readable=True)
+        return Change(str(error))
+    return None if fault is None else Change(fault, readable=True)
 
 
 def _layout_error(path: Path, name: str) -> FormatError | None:

@@ -4,7 +4,6 @@ import shlex
 
 import pytest
 from command_line import ROOT, call
-from real_models import RealTables
 
 from formats import token_types_bin
 from pipeline.commands import COMMANDS
@@ -15,27 +14,18 @@ EXAMPLES = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Give a folder with `build/qwen25` as the manifest makes it on the sample: the tables of the vocabulary."""
+def folder(tmp_path_factory, sample_cache):
+    """Give a folder with `build/qwen25` as the manifest makes it on the sample."""
     root = tmp_path_factory.mktemp("examples")
-    out = root / "build" / "qwen25"
-    out.mkdir(parents=True)
-    real = RealTables.of("qwen2.5")
-    index, data, merges = real.ps_bundle()
-    files = {
-        "token_index.bin": index,
-        "token_bytes.bin": data,
-        "merge_table_u32.bin": merges,
-        "token_types.bin": token_types_bin.build(real.vocabulary.types),
-        "vocab.bin": real.vocab_bin().data,
-        "tokenizer.bin": real.tokenizer_bin("documented"),
-        "q25_tokenizer.img": real.image(),
-    }
-    for name, content in files.items():
-        (out / name).write_bytes(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setenv("HOME", str(root))
+        patch.setenv("OLLAMA_MODELS", str(root / "no store"))
+        patch.setenv("PIPELINE_CACHE", str(sample_cache))
+        assert call("run", ROOT / "manifests" / "qwen25.yaml", "--out", "build/qwen25").code == 0
     other = root / "build" / "other"
     other.mkdir()
-    types = real.vocabulary.types.copy()
+    types = token_types_bin.read((root / "build/qwen25/token_types.bin").read_bytes())["token_type"].copy()
     types[151_657] = 3
     (other / "token_types.bin").write_bytes(token_types_bin.build(types))
     return root
@@ -58,4 +48,4 @@ def test_an_example_is_in_the_help_and_in_the_docs(command, example):
 
 
 def test_some_commands_have_examples():
-    assert {command.name for command in COMMANDS if command.examples} >= {"schema"}
+    assert {command.name for command in COMMANDS if command.examples} >= {"schema", "report"}
