@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.steps.chat_frames import ChatFrames
 from pipeline.steps.firmware import Firmware
 from pipeline.steps.inspect import Inspect
 from pipeline.steps.layers import Layers
@@ -33,6 +34,7 @@ DECLARATIONS: Mapping[str, Step] = {
         RuntimeImage(),
         VocabBin(),
         TokenizerBin(),
+        ChatFrames(),
         ModelTable(),
         Firmware(),
         Slices(),
