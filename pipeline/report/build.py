@@ -66,6 +66,10 @@ class Build:
             if file.record.layout == layout and file.readable:
                 yield file
 
+    def inside(self, fault: str) -> str:
+        """Write a fault with the names that files have in the folder, so that no page says where that lies."""
+        return fault.replace(f"{path_words(self.root)}/", "")
+
     def note(self, fault: object) -> None:
         """Note a fault, once."""
         if str(fault) not in self.faults:

@@ -170,7 +170,7 @@ def _crc(part: MapPart) -> Html:
     words = _mono(f"0x{part.crc32:08X}")
     if part.is_sound:
         return words
-    return join(words, tag("span", f" its bytes have 0x{part.found_crc32:08X}", class_="bad"))
+    return join(words, tag("small", f" its bytes have 0x{part.found_crc32:08X}", class_="bad"))
 
 
 def _digest(part: MapPart, title: str, copies: dict[str, list[str]]) -> Html:

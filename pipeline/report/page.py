@@ -137,11 +137,8 @@ def _state(build: Build) -> Html:
     if not build.faults:
         words = "Every file is as the build record has it."
         return join(LINE, tag("p", words, class_="good"))
-    faults = [tag("li", fault) for fault in build.faults]
-    count = len(faults)
-    heading = tag(
-        "strong", f"{count} thing{'s are' if count > 1 else ' is'} not as it should be", class_="bad"
-    )
+    faults = [tag("li", build.inside(fault)) for fault in build.faults]
+    heading = tag("strong", f"Not as it should be ({len(faults)})", class_="bad")
     return join(LINE, tag("div", heading, tag("ul", faults), class_="faults", role="alert"))
 
 

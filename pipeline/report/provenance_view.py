@@ -118,7 +118,7 @@ def _step(build: Build, step: StepRecord, places: _Places) -> Html:
     files = build.of_step(step)
     size = sum(file.record.size for file in files)
     count = f"{len(files):,} file{'s' * (len(files) != 1)}, {size:,} bytes"
-    rows = [cell for file in files for cell in _file(file, places)]
+    rows = [cell for file in files for cell in _file(file, build, places)]
     given = [f"{name} {json_line(value)}" for name, value in step.parameters.items()]
     inputs = [tag("li", places.link(name), " ", tag("code", digest)) for name, digest in step.inputs.items()]
     is_open = len(files) <= _OPEN_UP_TO
@@ -137,10 +137,10 @@ def _step(build: Build, step: StepRecord, places: _Places) -> Html:
     return join(made, LINE)
 
 
-def _file(file: BuiltFile, places: _Places) -> Iterator[Html]:
+def _file(file: BuiltFile, build: Build, places: _Places) -> Iterator[Html]:
     """Give a file's row, and one for each section that has a checksum of its own."""
     record = file.record
-    state = tag("small", file.fault, class_="bad") if file.fault else ""
+    state = tag("small", " ", build.inside(file.fault), class_="bad") if file.fault else ""
     name: str = record.name
     if name in places.numbers:
         name = tag("a", name, href=f"#m{places.numbers[name]}")

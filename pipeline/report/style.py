@@ -51,7 +51,7 @@ thead th { font-weight: 600; white-space: nowrap; }
 tbody th { min-width: 8rem; overflow-wrap: anywhere; }
 tr:target { background: color-mix(in srgb, var(--link) 18%, transparent); }
 .address { white-space: nowrap; }
-td small { display: block; }
+td small, th small { display: block; }
 .digest { display: inline-block; min-width: 17ch; max-width: 33ch; font-size: 0.8em; line-height: 1.35; }
 .digest.whole { max-width: none; }
 .share { display: flex; align-items: center; gap: 0.5rem; min-width: 9rem; min-height: 1.5em; }
@@ -94,11 +94,14 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 0.6re
 @media (max-width: 34rem) {
   h1 { font-size: 1.35rem; }
   th, td { padding-right: 0.7rem; }
+  dd { font-size: 1rem; }
   .figures { grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
   table { font-size: 0.9rem; }
-  .sections tbody th, .files tbody th { min-width: 13.5rem; }
+  .sections tbody th { min-width: 15.5rem; }
+  .files tbody th { min-width: 13.5rem; }
   .bar { min-width: 2rem; }
-  .digest, .digest.whole { max-width: 17ch; }
+  .digest.whole { max-width: 17ch; }
+  .sections .digest, .files .digest { min-width: 33ch; }
   .tip, .hint { min-height: 2.7rem; }
 }
 @media print {
