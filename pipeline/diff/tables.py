@@ -163,13 +163,33 @@ def _masks(first: Side, second: Side) -> dict[str, NDArray[np.bool_]]:
         if mask.ndim > 1:
             mask = mask.any(axis=tuple(range(1, mask.ndim)))
         if name in first.follows:
-            mask = mask & (_residual(first, name) != _residual(second, name))
+            mask = _unexplained(mask, _residual(first, name) != _residual(second, name))
         masks[name] = mask
     if first.strings is not None and second.strings is not None:
         masks[first.text] = _strings_differ(first.strings, second.strings)
         if first.length:
             del masks[first.length]  # it follows from the string
     return masks
+
+
+def _unexplained(changed: NDArray[np.bool_], breaks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell where values changed otherwise than those before them.
+
+    A longer string moves every string behind it. Where the next row does not move along, what seemed to follow
+    is a change of its own.
+
+    Args:
+        changed: shape (count,): whether a row's value differs.
+        breaks: shape (count,): whether its distance from what follows from the row before does.
+
+    """
+    mask: NDArray[np.bool_] = changed & breaks
+    moved = np.flatnonzero(changed & ~breaks)
+    others = np.append(np.flatnonzero(~changed | breaks), len(changed))
+    behind = others[np.searchsorted(others, moved)]
+    stays = np.append(breaks & ~changed, False)  # behind the last row nothing stays
+    mask[moved[stays[behind]]] = True
+    return mask
 
 
 def _residual(side: Side, name: str) -> NDArray[np.int64]:

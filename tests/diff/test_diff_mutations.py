@@ -165,6 +165,26 @@ def test_a_longer_token_does_not_change_the_offsets_behind_it(tmp_path):
     assert [change.words for change in found.kept] == ["token_index[2].byte_length: 3 -> 4 (token 2)"]
 
 
+def test_an_offset_that_agrees_with_the_row_before_it_only_is_a_change():
+    """As a longer token would move it; but then the tokens behind it would have moved too."""
+    strings = ByteStrings.from_list([b"x" * length for length in range(1, 13)])
+    packed = ps_bundle.build_token_index(strings, [1] * len(strings))
+    table = np.frombuffer(packed, dtype=ps_bundle.TOKEN_INDEX_RECORD.dtype)
+
+    def planted(*moved):
+        changed = table.copy()
+        changed["byte_length"][1] += 4
+        changed["byte_offset"][list(moved)] += 4
+        return {change.path for change in compare("token_index", packed, changed.tobytes()).kept}
+
+    longer = "token_index[1].byte_length"
+    assert planted() == {longer}
+    assert planted(2) == {longer, "token_index[2].byte_offset"}
+    assert planted(2, 3) == {longer, "token_index[2].byte_offset", "token_index[3].byte_offset"}
+    assert planted(3) == {longer, "token_index[3].byte_offset"}
+    assert planted(*range(2, 12)) == {longer}
+
+
 def test_keys_and_tensors_of_a_gguf_by_their_names(tmp_path):
     from tiny_model import pairs, tensors, write_tiny
 
