@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import construct
@@ -114,6 +115,7 @@ def _place_words(layout: construct.Construct) -> str:
     )
 
 
+@cache
 def type_words(layout: construct.Construct) -> str:
     """Name the type of a layout, or of its elements, in short.
 

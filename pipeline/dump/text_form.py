@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 BYTES_A_LINE = 8
 LINES_A_ROW = 4
 """Lines of hex that one row takes at the most."""
+_ASCII = bytes(byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256))
 _COLORS = {"address": "2", "path": "36", "value": "1", "fault": "31", "heading": "1;34"}
 
 
@@ -57,7 +58,7 @@ def text_lines(rows: Iterable[Row | Heading], data: memoryview, *, color: bool) 
             address = painted("address", f"{row.offset + number * BYTES_A_LINE:0{width}X}")
             beside = "  ".join(word for word in words if word) if number == 0 else ""
             more = "+" if number == len(hexes) - 1 and row.size > (number + 1) * BYTES_A_LINE else " "
-            ascii_words = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in piece)
+            ascii_words = piece.tobytes().translate(_ASCII).decode("ascii")
             hex_words = piece.hex(" ").upper()
             line = f"{address}  {hex_words:<{3 * BYTES_A_LINE - 1}}{more} {ascii_words:<{BYTES_A_LINE}}  {beside}"
             yield line.rstrip()

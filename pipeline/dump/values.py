@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from formats.layout.rules import word_of
+from formats.layout.rules import known_values
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from enum import IntEnum
+
     from formats.layout import Field
     from formats.layout.tree import Leaf
 
@@ -34,13 +38,17 @@ def _named(declared: Field, value: Any) -> str:
     if declared.absent is not None and value == declared.absent:
         return "none"
     if declared.names is not None:
-        member = next((known for known in declared.names if known == value), None)
-        return "unknown" if member is None else word_of(member)
+        return _words_of(declared.names).get(value, "unknown")
     if declared.flags is not None:
         names = [str(flag.name).lower() for flag in declared.flags if flag & value]
         rest = value & ~sum(declared.flags)
         return ", ".join([*names, *([f"unknown 0x{rest:X}"] if rest else [])]) or "none"
     return ""
+
+
+@cache
+def _words_of(names: type[IntEnum]) -> Mapping[int, str]:
+    return dict(known_values(names))
 
 
 def bytes_words(value: memoryview, *, is_text: bool) -> str:
