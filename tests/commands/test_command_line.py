@@ -96,6 +96,7 @@ ALONE = {
     "diff": [["A"], ["--json"], ["B"], ["--limit", "3"]],
     "dump": [["FILE"], ["--format", "gguf"], ["PATH"], ["--json"], ["--all"]],
     "size": [["PATH"], ["--json"], ["--budget", "6MiB"]],
+    "report": [["DIR"], ["--output", "x.html"]],
     "verify": [["PATH"], ["--json"]],
     "clean": [["MANIFEST"], ["--force"], ["--dry-run"]],
     "encode": [["IMAGE"], ["--json"], ["TEXT"], ["--specials", "none"], ["--lines"]],
