@@ -103,7 +103,6 @@ ALONE = {
     "parity": [["MANIFEST"], ["--json"], ["--corpus", "c"], ["--samples", "lines"], ["--differences", "1"]],
     "decode": [["IMAGE"], ["--lines"], ["1"], ["2"], ["--stop-at-end"], ["3"]],
     "build-files": [],
-    "report": [["DIR"], ["--output", "o.html"]],
 }
 
 

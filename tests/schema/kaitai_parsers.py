@@ -21,8 +21,8 @@ SCRIPT = Path(__file__).with_name("compile_ksy.js")
 PACKAGE = "kaitai-struct-compiler"
 
 
-def compile_all(language, folder, formats=FORMATS):
-    """Compile the descriptions of formats into a folder."""
+def compile_all(languages, folder, formats=FORMATS):
+    """Compile the descriptions of formats to languages, each into a folder of its name inside `folder`."""
     node = need("node")
     stated = os.environ.get("PIPELINE_NODE_MODULES")
     modules = Path(stated) if stated else ROOT / "build" / "node" / "node_modules"
@@ -33,14 +33,14 @@ def compile_all(language, folder, formats=FORMATS):
         path = folder / f"{known.name}.json"
         path.write_text(json.dumps(yaml.safe_load(kaitai(known.layout))), encoding="utf-8")
         files.append(path)
-    run(node, SCRIPT, language, folder, *files, env={**os.environ, "NODE_PATH": str(modules)})
+    run(node, SCRIPT, ",".join(languages), folder, *files, env={**os.environ, "NODE_PATH": str(modules)})
 
 
 @cache
 def parsers(folder):
     """Compile every description to Python; give the parser class of each format."""
-    compile_all("python", folder)
-    return {known.name: _parser(folder / f"{known.name}.py") for known in FORMATS}
+    compile_all(["python"], folder)
+    return {known.name: _parser(folder / "python" / f"{known.name}.py") for known in FORMATS}
 
 
 def _parser(path):
