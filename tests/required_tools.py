@@ -36,8 +36,8 @@ PACKAGES = {
 }
 """What Debian calls the package of a tool."""
 
-LIBRARIES = ("libc6-dev", "libc6-dev-arm64-cross", "libclang-rt-14-dev")
-"""Packages that the compilers need besides: C libraries, sanitizers and libFuzzer."""
+LIBRARIES = ("libc6-dev", "libc6-dev-arm64-cross", "libclang-rt-14-dev", "u-boot-qemu")
+"""Packages that are no programs: C libraries, sanitizers and libFuzzer, and a U-Boot for QEMU."""
 
 
 def need(tool: str) -> str:

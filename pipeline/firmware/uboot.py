@@ -19,7 +19,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+,=-]+")
 def load_script(name: str, assets: Sequence[Asset]) -> str:
     """Write the script.
 
-    U-Boot reads numbers as hexadecimal, and `filesize` has neither 0x nor leading zeros.
+    U-Boot reads numbers as hexadecimal, and `filesize` has neither 0x nor leading zeros. `exit` leaves a script of
+    some versions and not of others (2023.01 goes on behind the `if`), so a variable tells what went wrong.
 
     Raises:
         UsageError: a file's name that U-Boot's shell would take apart.
@@ -30,9 +31,11 @@ def load_script(name: str, assets: Sequence[Asset]) -> str:
         f"#   mkimage -A arm64 -T script -C none -d {name}.cmd {name}.scr",
         "#   load mmc 0 ${scriptaddr} " + f"{name}.scr && source ${{scriptaddr}}",
         "# devtype, devnum and prefix say where from; mmc 0, no folder, where they are not set.",
+        f"# At the end {name}_loaded is 1, or 0 where {name}_failed names a file that was not loaded.",
         'test -n "${devtype}" || setenv devtype mmc',
         'test -n "${devnum}" || setenv devnum 0',
         f"setenv {name}_loaded 0",
+        f"setenv {name}_failed",
     ]
     for asset in assets:
         if not _PLAIN.fullmatch(asset.name):
@@ -44,17 +47,24 @@ def load_script(name: str, assets: Sequence[Asset]) -> str:
         lines += [
             "",
             f"# {asset.size} bytes, CRC-32 {asset.crc32:08x}",
-            f"if load ${{devtype}} ${{devnum}} 0x{asset.address:x} ${{prefix}}{asset.name}; then",
-            f'    if test "${{filesize}}" = "{size}"; then',
-            f"        echo {asset.name}: 0x{size} bytes at 0x{asset.address:x}",
+            f'if test -z "${{{name}_failed}}"; then',
+            f"    if load ${{devtype}} ${{devnum}} 0x{asset.address:x} ${{prefix}}{asset.name}; then",
+            f'        if test "${{filesize}}" = "{size}"; then',
+            f"            echo {asset.name}: 0x{size} bytes at 0x{asset.address:x}",
+            "        else",
+            f"            echo {asset.name}: expected 0x{size} bytes, found 0x${{filesize}}",
+            f"            setenv {name}_failed {asset.name}",
+            "        fi",
             "    else",
-            f"        echo {asset.name}: expected 0x{size} bytes, found 0x${{filesize}}",
-            "        exit 1",
+            f"        echo {asset.name}: not loaded",
+            f"        setenv {name}_failed {asset.name}",
             "    fi",
-            "else",
-            f"    echo {asset.name}: not loaded",
-            "    exit 1",
             "fi",
         ]
-    lines += ["", f"setenv {name}_loaded 1"]
+    lines += [
+        "",
+        f'if test -z "${{{name}_failed}}"; then',
+        f"    setenv {name}_loaded 1",
+        "fi",
+    ]
     return "\n".join(lines) + "\n"

@@ -2,11 +2,18 @@
 
 The rule has an empty one for each input behind it, as compilers write with -MP: an input that is gone
 makes the target out of date instead of stopping Make.
+
+Names with blanks are escaped. There is no one way to write `:`, `#`, `$` or `%` for all of these tools, and CMake
+passes some on wrongly; an input of such a name (a store's folder `localhost:5000`) is named by a link beside the
+depfile, whose time is that of what it leads to.
 """
 
 from __future__ import annotations
 
-import os.path
+import hashlib
+import os
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from formats.errors import shown
@@ -23,6 +30,10 @@ if TYPE_CHECKING:
     from pipeline.manifest.load import Manifest
     from pipeline.runner.graph import Graph
     from pipeline.sources.source import Source
+
+_DIGITS = 16
+_DISPUTED = re.compile(r"[:#$%]")
+_DRIVE = re.compile(r"[A-Za-z]:(?=[\\/])")
 
 
 def depfile(target: str, inputs: Sequence[str]) -> str:
@@ -59,7 +70,31 @@ def write_depfile(path: Path, target: str, inputs: Sequence[str]) -> None:
         MachineError: the file cannot be written.
 
     """
-    replace_file(path, depfile(target, inputs).encode("utf-8", "surrogateescape"))
+    folder = path.with_name(f"{path.name}.links")
+    _remove_links(folder)
+    names = [_link(folder, name) if _DISPUTED.search(_DRIVE.sub("", name)) else name for name in inputs]
+    replace_file(path, depfile(target, names).encode("utf-8", "surrogateescape"))
+
+
+def _remove_links(folder: Path) -> None:
+    """Remove the links of the depfile before this one."""
+    if folder.is_dir():
+        for link in folder.iterdir():
+            if link.is_symlink():
+                link.unlink()
+        with suppress(OSError):  # something else is in it
+            folder.rmdir()
+
+
+def _link(folder: Path, name: str) -> str:
+    """Make a link to a file under a name that all build tools read; give the name of the file where none can be."""
+    link = folder.absolute() / hashlib.sha256(os.fsencode(name)).hexdigest()[:_DIGITS]
+    try:
+        folder.mkdir(exist_ok=True)
+        link.symlink_to(name)
+    except OSError:  # Windows, without the right to
+        return name
+    return str(link)
 
 
 def _escaped(name: str) -> str:
