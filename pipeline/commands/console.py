@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from formats.errors import shown
 from pipeline.errors import ConsoleError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_BLOCK = 1000
+"""Lines that are written in one go."""
 _SHOWN = 100
 """Characters of a foreign word that are shown without quotes."""
 
@@ -31,6 +38,13 @@ def put(data: bytes) -> None:
         sys.stdout.buffer.flush()
     except OSError as error:
         raise ConsoleError(error) from error
+
+
+def put_page(lines: Iterable[str]) -> None:
+    """Write lines in UTF-8, whatever the console's encoding is: a page says so of itself. Raises as `say` does."""
+    lines = iter(lines)
+    while block := list(islice(lines, _BLOCK)):
+        put("".join(f"{line}\n" for line in block).encode())
 
 
 def plain(word: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.commands.command import Command, Example
-from pipeline.commands.console import plain, say
+from pipeline.commands.console import plain, put_page, say
 from pipeline.commands.named_files import require_there
 from pipeline.text_output import json_line
 
@@ -147,8 +147,7 @@ def _print_html(
     from pipeline.dump.html_form import html_lines
 
     title = f"{plain(artifact.path.name)}: {artifact.format.name}, {len(artifact.data):,} bytes"
-    for line in html_lines(title, _all_rows(chosen, maker), artifact.data, faults):
-        say(line)
+    put_page(html_lines(title, _all_rows(chosen, maker), artifact.data, faults))
 
 
 def _rows(entry: _Chosen, maker: RowMaker) -> Iterator[Row | Heading]:

@@ -13,6 +13,7 @@ from pipeline.diff.tables import compare_tables, side_of, strings_side
 from pipeline.dump.paths import step
 from pipeline.dump.tokens import tokens_of
 from pipeline.dump.values import LONGEST, bytes_words, text_words, value_words
+from pipeline.sizes import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,7 +63,7 @@ class _Comparison:
             self._tables(one, other, section, path)
         elif isinstance(one, (Gap, Rest)):
             old, new = self.first.data[one.offset : one.end], self.second.data[other.offset : other.end]
-            self._runs(old, new, section, path or "unread")
+            self._runs(old, new, section, path)
 
     def _groups(self, one: Group, other: Group, section: str, path: str) -> None:
         """Compare the parts of a record, or of a file, by their names."""
@@ -183,7 +184,7 @@ def _token_names(tokens: Tokens | None, path: str) -> Callable[[int], str]:
 
 def _by_name(group: Group) -> Mapping[str, Part]:
     return {
-        part.path if isinstance(part, Gap) else step(part): part
+        part.path if isinstance(part, Gap) else step(part) or UNREAD: part
         for part in group.parts
         if not isinstance(part, Gap) or part.first_wrong is not None
     }

@@ -90,6 +90,15 @@ def test_damaged_files_are_compared_as_far_as_they_go(two):
     assert "Traceback" not in outcome.err
 
 
+def test_bytes_that_could_not_be_read_have_a_name(two):
+    old, new = two
+    path = new / "q25_tokenizer.img"
+    path.write_bytes(path.read_bytes()[:300])
+    lines = call("diff", old / "q25_tokenizer.img", path).lines
+    assert "  unread: 1 added" in lines
+    assert "unread: added 12 bytes" in lines
+
+
 def test_hostile_values_are_escaped(two):
     old, new = two
     data = (new / "vocab.bin").read_bytes().replace(b"<|im_end|>", b"<\x1b[31m\xff>\n ")

@@ -114,6 +114,13 @@ def test_the_page_is_whole_and_escaped(hostile):
     assert "key_values[1].value.text" in page.words
 
 
+def test_the_page_is_utf_8_on_every_console(built):
+    arguments = ("dump", built.out / "vocab.bin", "text:Ġ", "--html")
+    page = child(*arguments, env={"PYTHONIOENCODING": "latin-1"}).done()
+    assert page.stdout == child(*arguments, env={"PYTHONIOENCODING": "utf-8"}).done().stdout
+    assert "Ġ" in Page(page.out).words
+
+
 def test_the_page_names_what_is_wrong(built):
     path = built.out / "vocab.bin"
     path.write_bytes(path.read_bytes()[:1001])
