@@ -95,6 +95,7 @@ FORMATS = (
     Format(texts.C_HEADER, texts, "C header"),
     Format(texts.C_SOURCE, texts, "C source"),
     Format(texts.PARITY, texts, "parity"),
+    Format(texts.CHAT_FRAMES, texts, "chat frames"),
     Format(texts.BUILD_RECORD, texts, ""),
 )
 BY_NAME = {known.name: known for known in FORMATS}

@@ -203,6 +203,25 @@ PARITY = _text(
     is_document=True,
 )
 
+CHAT_FRAMES = _text(
+    "chat_frames",
+    "chat_frames.json",
+    "What a chat template writes around texts, in tokens.",
+    "a line of the document",
+    Key("template", "string", "where the template came from"),
+    Key("template_sha256", "string", f"of the template, {_DIGEST}"),
+    Key("thinking_switch", "string or null", "the template's variable that turns thoughts on and off"),
+    Key(
+        "thoughts_in_earlier_answers",
+        "string",
+        "what becomes of the thoughts of answers that are not the last",
+    ),
+    Key("frames", "object", "text, head, ids and tail of each frame, by its name"),
+    Key("end_ids", "list of objects", "every id that ends an answer, and what names it"),
+    Key("stop_texts", "list of strings", "texts that end an answer and are no token"),
+    is_document=True,
+)
+
 BUILD_RECORD = _text(
     "build_record",
     "build.json",

@@ -70,8 +70,15 @@ def test_every_artifact_has_a_format():
     assert IMAGE.file_name == IMAGE_NAME
 
 
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
 def test_the_keys_of_a_text_are_those_that_are_written(built):
-    built.write_manifest(steps=[*STEPS, "parity"])
+    (built.root / "chatml").write_text(CHATML, encoding="utf-8")
+    built.write_manifest(steps=[*STEPS, "parity", {"chat_frames": {"template": "chatml"}}])
     built.run().done()
     for known in FORMATS:
         path = built.out / known.layout.file_name
