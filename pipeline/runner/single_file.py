@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pipeline.errors import UsageError
@@ -21,12 +23,20 @@ def replace_file(path: Path, data: bytes) -> None:
         MachineError: the system refuses.
 
     """
-    temporary = path.with_name(f"{path.name}.new")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        temporary.write_bytes(data)
+        file = temporary.open("xb")
+    except OSError as error:
+        raise refusal(error, path) from error
+    try:
+        with file:
+            file.write(data)
         temporary.replace(path)
     except OSError as error:
         raise refusal(error, path) from error
+    finally:
+        with suppress(OSError):  # where it has its own name already
+            temporary.unlink()
 
 
 def require_replaceable(path: Path, start: bytes, what: str) -> None:

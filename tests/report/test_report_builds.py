@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 import pytest
 from command_line import call, child, without_rights
@@ -310,6 +311,16 @@ def test_a_place_without_permission(built):
     outcome = child("report", built.out, "-o", folder / "x.html", preexec_fn=without_rights)
     assert "Permission denied" in outcome.refused(4)
     assert not list(folder.iterdir())
+
+
+def test_a_page_that_finds_no_room_leaves_nothing_and_the_old_one(built):
+    page = built.out.with_name("out.html")
+    call("report", built.out).done()
+    before, names = page.read_bytes(), sorted(built.root.iterdir())
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # noqa: E731
+    assert "File too large" in child("report", built.out, preexec_fn=limit).refused(4)
+    assert page.read_bytes() == before
+    assert sorted(built.root.iterdir()) == names
 
 
 def test_another_locale_and_another_hash_order_give_the_same_bytes(built):
