@@ -104,6 +104,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 0.6re
   .sections .digest, .files .digest { min-width: 33ch; }
   .tip, .hint { min-height: 2.7rem; }
 }
+@page { margin: 14mm; }
 @media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #999; --panel: #fff; --link: #000;
     --fill: #555; --gap1: #eee; --gap2: #ccc; --bad: #000; --good: #000; }
