@@ -158,6 +158,11 @@ def refusal(memory: Memory, kind: str) -> str:
             f"expected at most {C_MOST} bytes for a C array, found {len(memory.data)}; the step firmware links "
             "greater ones"
         )
+    if kind == "updatemem" and memory.address % (memory.width // 8):
+        return (
+            f"expected an address on a multiple of a word's {memory.width // 8} bytes for updatemem, found "
+            f"0x{memory.address:X}"
+        )
     if kind in ("hex", "updatemem") and memory.address + len(memory.data) > HEX_LIMIT:
         end = memory.address + len(memory.data)
         return f"expected addresses of 32 bits for {kind}, found an end at 0x{end:X}"

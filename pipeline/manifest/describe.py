@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from pipeline.manifest.containers import MapOf
+from pipeline.manifest.fields import Fields
 from pipeline.manifest.kinds import any_of
 from pipeline.manifest.load import manifest_parameters
 from pipeline.manifest.model import SOURCES, Model
@@ -12,7 +14,7 @@ from pipeline.manifest.parameters import Parameter, StepDeclaration, as_json
 from pipeline.manifest.source import LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 _RULES = f"""\
@@ -24,7 +26,8 @@ A manifest is one YAML document in UTF-8, at most {LIMIT // 1024} KiB.
   `"no"`, `"010"`, `"1.10"`, `"12:30"`, `"2024-01-01"`. `qwen2.5:7b` needs none.
 - Numbers are written in base 10, or in base 16 with `0x`, without quotes. Sizes may have one of the
   units `KiB`, `MiB` and `GiB`. No number is rounded.
-- Keys stand once. Tabs, anchors, aliases, tags, merge keys and further documents are refused.
+- Keys stand once; in the tables below `NAME` is one of your own. Tabs, anchors, aliases, tags, merge keys
+  and further documents are refused.
 - `--set KEY=VALUE` writes a key as if it stood in the manifest: `out`, `model.ollama`,
   `expect.ARTIFACT`, `budget.ARTIFACT`, `steps.STEP`, `steps.STEP.PARAMETER`. VALUE is read as YAML, and a path
   in it starts at the manifest's folder. Of two for one key the later holds. `--set model.ollama=...` (or
@@ -60,10 +63,21 @@ def describe(declarations: Mapping[str, StepDeclaration]) -> str:
 
 def _table(parameters: Iterable[Parameter]) -> str:
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    for parameter in parameters:
-        cells = (f"`{parameter.name}`", parameter.kind.words(), _default(parameter), parameter.doc)
+    for name, parameter in _with_inner(parameters):
+        cells = (f"`{name}`", parameter.kind.words(), _default(parameter), parameter.doc)
         rows.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
     return "\n".join(rows)
+
+
+def _with_inner(parameters: Iterable[Parameter], outer: str = "") -> Iterator[tuple[str, Parameter]]:
+    """Give each key and, behind one whose value is a mapping, the keys of that; NAME stands for a free one."""
+    for parameter in parameters:
+        name, kind = outer + parameter.name, parameter.kind
+        yield name, parameter
+        if isinstance(kind, MapOf):
+            name, kind = f"{name}.NAME", kind.kind
+        if isinstance(kind, Fields):
+            yield from _with_inner(kind.parameters, f"{name}.")
 
 
 def _default(parameter: Parameter) -> str:

@@ -34,7 +34,7 @@ class Fields:
 
     def words(self) -> str:
         """Describe it in words."""
-        return "{" + ", ".join(f"{each.name}: {each.kind.words()}" for each in self.parameters) + "}"
+        return f"a mapping with {', '.join(each.name for each in self.parameters)}"
 
 
 class Identifier:

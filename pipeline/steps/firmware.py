@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from pipeline.steps.step import Job
 
 _ADDRESS = Size(0, ADDRESS_LIMIT - 1, what="an address")
-_REGIONS = MapOf(Fields(Parameter("address", _ADDRESS), Parameter("size", Size(1, ADDRESS_LIMIT - 1))))
+_REGIONS = MapOf(
+    Fields(
+        Parameter("address", _ADDRESS, doc="Of the first byte."),
+        Parameter("size", Size(1, ADDRESS_LIMIT - 1), doc="How many bytes."),
+    )
+)
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pipeline.steps.step import Job
 
 TRUTH = "truth"
+MEMORY_MOST = 256 << 20
+"""Bytes that `depth` may pad to."""
+DEPTH_MOST = MEMORY_MOST
 PAGE = 4096
 """An AXI burst does not cross a multiple of it."""
 
@@ -44,16 +47,28 @@ _SLICE = Fields(
         "little",
         "Where a word's first byte is: `little`: its lowest eight bits; `big`: its highest.",
     ),
-    Parameter("depth", Integer(1, 1 << 32), None, "Words of the memory; fewer are padded, more refused."),
+    Parameter(
+        "depth",
+        Integer(1, DEPTH_MOST),
+        None,
+        "Words of the memory; fewer are padded, more refused. Left out, as many as there are.",
+    ),
     Parameter("pad", Choice("refuse", "fill"), "refuse", "What to do with a last word that is not whole."),
     Parameter("fill", Integer(0, 255), 0, "The byte of the padding."),
     Parameter(
         "address",
         Size(0, HEX_LIMIT - 1, what="an address"),
-        0,
-        "Of the first byte, for updatemem, hex and axi.",
+        None,
+        "Of the slice's first byte, for updatemem, hex and axi. Left out, 0 in the files, and for axi the slice's "
+        "offset in its file, which lies on a multiple of 4096.",
     ),
-    Parameter("axi", _AXI, None, "Hold the slice's place and length against the rules of an AXI bus."),
+    Parameter(
+        "axi",
+        _AXI,
+        None,
+        "Hold the slice's place and length against the rules of an AXI bus: bursts of full length from its first "
+        "byte on, none of which crosses 4 KiB, in whole beats.",
+    ),
 )
 
 
@@ -97,6 +112,9 @@ class Slices(Step):
                 yield (*key, "path"), f"expected {slice_paths.WORDS}, found {given['path']!r}"
             if len(set(given["as"])) < len(given["as"]):
                 yield (*key, "as"), "expected each kind once"
+            if given["depth"] is not None and given["depth"] * given["width"] // 8 > MEMORY_MOST:
+                found = f"{given['depth']} words of {given['width']} bits"
+                yield (*key, "depth"), f"expected a memory of at most {MEMORY_MOST} bytes, found {found}"
             axi = given["axi"]
             if axi is not None and axi["width"] // 8 * axi["max_burst"] > PAGE:
                 found = f"{axi['max_burst']} beats of {axi['width']} bits, {axi['width'] // 8 * axi['max_burst']} bytes"
@@ -123,9 +141,10 @@ class Slices(Step):
                 raise UsageError(f"step slices: files.{name}.path: {error}") from error
             data = _padded(name, found.data, given)
             if given["axi"] is not None:
-                _check_axi(name, given["axi"], given["address"] + found.offset, found.file, len(data))
+                _check_axi(name, given, found, len(data))
             origin = f"{given['path']}, {given['order']}-endian words"
-            memory = Memory(name, data, given["width"], given["order"] == "big", given["address"], origin)
+            address = given["address"] or 0
+            memory = Memory(name, data, given["width"], given["order"] == "big", address, origin)
             entry = {
                 "name": name,
                 "path": given["path"],
@@ -137,7 +156,7 @@ class Slices(Step):
                 "order": given["order"],
                 "words": memory.count,
                 "padding": len(data) - len(found.data),
-                "address": given["address"],
+                "address": address,
                 "files": [_write(job, memory, kind) for kind in given["as"] if kind != TRUTH],
             }
             if TRUTH in given["as"]:
@@ -195,15 +214,19 @@ def _padded(name: str, data: bytes, given: Mapping[str, Any]) -> bytes:
     return data.ljust(depth * size, bytes([given["fill"]]))
 
 
-def _check_axi(name: str, axi: Mapping[str, int], address: int, file: str, size: int) -> None:
+def _check_axi(name: str, given: Mapping[str, Any], found: Slice, size: int) -> None:
     """Refuse a slice that bursts of full length would not fetch alone, inside pages of 4 KiB."""
+    axi = given["axi"]
     beat, burst = axi["width"] // 8, axi["width"] // 8 * axi["max_burst"]
     where = f"step slices: files.{name}.axi"
+    start, place = given["address"], "`address`"
+    if start is None:
+        start, place = found.offset, found.file
     # A burst is a power of two of bytes: where one starts on a multiple of it, all do, and none crosses a page.
-    if address % burst:
+    if start % burst:
         raise UsageError(
             f"{where}: expected a start on a multiple of {burst}, so that no burst crosses 4 KiB, found "
-            f"0x{address:X} in {file}; align it to more, or take shorter bursts"
+            f"0x{start:X} in {place}; align it to more, or take shorter bursts"
         )
     if size % beat:
         raise UsageError(

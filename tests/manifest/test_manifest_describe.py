@@ -36,3 +36,17 @@ def test_every_step_has_its_heading():
     headings = [line.removeprefix("### ") for line in text.split("\n") if line.startswith("### ")]
     assert headings == list(STEPS)
     assert "at most 256 KiB" in text
+
+
+def test_keys_inside_of_a_value_are_described_too():
+    from pipeline.steps import DECLARATIONS
+
+    text = describe(DECLARATIONS).split("\n")
+    size = "a size in bytes from 1 to 18446744073709551615 (0xFFFFFFFFFFFFFFFF)"
+    assert f"| `memory.NAME.size` | {size} | required | How many bytes. |" in text
+    (row,) = [line for line in text if line.startswith("| `files` |")]
+    assert "a mapping with path, as, width, order, depth, pad, fill, address, axi |" in row
+    assert any(
+        line.startswith("| `files.NAME.axi.max_burst` | a power of two from 1 to 256") for line in text
+    )
+    assert any(line.startswith('| `files.NAME.order` | little or big | `"little"` | Where') for line in text)

@@ -174,6 +174,10 @@ def test_the_rules_of_a_bus(build):
     odd = {"path": "ps_bundle.token_index[0:3]", "as": ["bin"], "axi": {"width": 128, "max_burst": 1}}
     assert "expected whole beats of 16 bytes, found 24 bytes" in build(rom=odd).refused(2)
     build(rom={**odd, "width": 128, "pad": "fill"}).done()
+    # At an address of its own the offset in the file does not count.
+    build(rom={**section, "address": 0x4000_0100}).done()
+    line = build(rom={**section, "address": 0x4000_0140}).refused(2)
+    assert "multiple of 256, so that no burst crosses 4 KiB, found 0x40000140 in `address`" in line
     wide = {**section, "axi": {"width": 1024, "max_burst": 64}}
     assert "expected bursts of at most 4096 bytes" in build(rom=wide).refused(2)
 
@@ -204,6 +208,15 @@ def test_the_rules_of_a_bus(build):
         (
             {"as": ["c"], "width": 128},
             "files.rom.as: expected a width of 8, 16, 32 or 64 for a C array, found 128",
+        ),
+        (
+            {"as": ["updatemem"], "address": 0x1002},
+            "files.rom.as: expected an address on a multiple of a word's 4",
+        ),
+        ({"depth": 0}, "files.rom.depth: expected a whole number from 1 to 268435456"),
+        (
+            {"depth": 1 << 24, "width": 256},
+            "files.rom.depth: expected a memory of at most 268435456 bytes, found 16777216 words of 256 bits",
         ),
         ({"as": ["hex"], "address": 0xFFFF_FF80}, "files.rom.as: expected addresses of 32 bits for hex"),
         (
