@@ -1,6 +1,7 @@
 # make run        make a virtual environment, install, build everything manifests/qwen25.yaml names
 # make test       the tests, in minutes
 # make test-long  every test, the exhaustive ones too
+# make coverage  the same, and which lines they do not reach; takes twice as long
 # make lint       format, lint and type check
 # make docs       write the generated pages of docs/ anew
 # make bench      measure against peers; BENCH_GGUF=path/to/ggml-vocab-qwen2.gguf
@@ -9,9 +10,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 MANIFEST ?= manifests/qwen25.yaml
-PYTEST = $(VENV)/bin/python -m pytest -n auto --cov --cov-report=term:skip-covered
+PYTEST = $(VENV)/bin/python -m pytest -n auto
 
-.PHONY: run test test-long lint docs bench bench-encoders clean
+.PHONY: run test test-long coverage lint docs bench bench-encoders clean
 
 run: $(VENV)/.run
 	$(VENV)/bin/pipeline run $(MANIFEST)
@@ -21,6 +22,9 @@ test: $(VENV)/.test
 
 test-long: $(VENV)/.test
 	$(PYTEST) -m "long or not long"
+
+coverage: $(VENV)/.test
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .

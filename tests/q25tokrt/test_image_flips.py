@@ -65,13 +65,9 @@ def test_the_image_is_fine_as_it_is():
     }
 
 
-def bits_of(image, chosen):
-    return [bit for bit in range(8 * len(image)) if chosen(where(image, bit // 8), bit)]
-
-
-def test_every_bit_of_a_small_image():
-    """All but those of the byte-token map, of which every seventh is enough for minutes; see below."""
-    for bit in bits_of(SMALL, lambda part, bit: part != "sections.byte_token_map" or bit % 7 == 0):
+def test_a_bit_of_every_byte_of_a_small_image():
+    """Every seventh: each byte has one, and each place in a byte is met; all of them take minutes, see below."""
+    for bit in range(0, 8 * len(SMALL), 7):
         assert_found(SMALL, bit)
 
 

@@ -33,8 +33,8 @@ def expected_shapes(family):
 
 # The package takes seven seconds to open one of these files.
 @pytest.mark.parametrize("family", ["qwen2.5", pytest.param("qwen3", marks=pytest.mark.long)])
-def test_the_gguf_package_reads_it(tmp_path, family):
-    reader = gguf.GGUFReader(sample.ensure(family, tmp_path).model_blob)
+def test_the_gguf_package_reads_it(sample_cache, family):
+    reader = gguf.GGUFReader(sample.ensure(family, sample_cache).model_blob)
     arch = family_of(family).architecture
     values = {key: reader.fields[key].contents() for key in reader.fields if "tokenizer.ggml" not in key}
     assert values["general.architecture"] == arch
