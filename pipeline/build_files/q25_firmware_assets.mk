@@ -3,12 +3,14 @@
 #   Q25_MANIFEST  the manifest
 #   Q25_OUT       the folder of the artifacts
 #   Q25_NAME      the parameter `name` of the step `firmware`; q25_assets where it is not set
+#   Q25_SOURCES   C files among the artifacts that the firmware compiles, as chat_frames.c or model_table.c
 #   Q25_ARGS      more arguments of `pipeline run`, as --no-fallback or --set KEY=VALUE
 #   PIPELINE      the tool; `pipeline` where it is not set
 #
 # It defines, to be used behind it:
 #
 #   Q25_ASSETS_S, Q25_ASSETS_H, Q25_ASSETS_LD  the parts of the step
+#   Q25_C         the files of Q25_SOURCES, in the folder of the artifacts
 #   Q25_CPPFLAGS  where headers and assembly find what they include
 #   Q25_LDFLAGS   where the linker script finds what it includes
 #   Q25_STAMP     stands for the run: an order-only prerequisite of what includes the header
@@ -22,6 +24,7 @@ Q25_PARTS := $(Q25_OUT)/firmware/$(Q25_NAME)
 Q25_ASSETS_S := $(Q25_PARTS).S
 Q25_ASSETS_H := $(Q25_PARTS).h
 Q25_ASSETS_LD := $(Q25_PARTS).ld
+Q25_C := $(addprefix $(Q25_OUT)/,$(Q25_SOURCES))
 Q25_CPPFLAGS := -I$(Q25_OUT)/firmware -I$(Q25_OUT)
 Q25_LDFLAGS := -L$(Q25_OUT)/firmware
 
@@ -30,7 +33,7 @@ $(Q25_STAMP): $(Q25_MANIFEST)
 	@touch $@
 
 # A part that somebody removed is made again.
-$(Q25_ASSETS_S) $(Q25_ASSETS_H) $(Q25_ASSETS_LD): $(Q25_STAMP)
+$(Q25_ASSETS_S) $(Q25_ASSETS_H) $(Q25_ASSETS_LD) $(Q25_C): $(Q25_STAMP)
 	@test -f $@ || { rm -f $(Q25_STAMP); $(MAKE) --no-print-directory $(Q25_STAMP); }
 
 -include $(Q25_STAMP).d

@@ -50,6 +50,7 @@ class Tree:
         model = f"sample: {sample}" if sample else f"gguf: {self.gguf}"
         text = re.sub(r"model:\n.*\n.*\n", f"model: {{{model}}}\n", self.manifest.read_text())
         self.manifest.write_text(text)
+        self._compile_a_source_of_the_assets()
         self.folder = self.example / "make" if tool == "make" else root / "cmake build"
         self.assets = self.folder / ("build/assets" if tool == "make" else "assets")
         if tool != "make":
@@ -58,6 +59,23 @@ class Tree:
                 *("--toolchain", self.example / "cmake" / "a53.cmake"),
                 f"-DPIPELINE_COMMAND={sys.executable};-m;pipeline",
             )
+
+    def _compile_a_source_of_the_assets(self) -> None:
+        """Add model_table.c, which the example has no use for."""
+        for file, old, new in (
+            ("cmake/CMakeLists.txt", "assets ARGS", "assets SOURCES model_table.c ARGS"),
+            ("make/Makefile", "Q25_ARGS ?=\n", "Q25_ARGS ?=\nQ25_SOURCES := model_table.c\n"),
+            ("make/Makefile", " q25_assets.o)", " q25_assets.o model_table.o)"),
+            (
+                "make/Makefile",
+                "$(BUILD)/linked_text.o: CFLAGS",
+                "$(BUILD)/model_table.o: $(Q25_C)\n\t$(CC) $(CFLAGS) -c $< -o $@\n$(BUILD)/linked_text.o: CFLAGS",
+            ),
+        ):
+            path = self.example / file
+            text = path.read_text()
+            assert text.count(old) == 1, (file, old)
+            path.write_text(text.replace(old, new))
 
     @property
     def elf(self) -> Path:
