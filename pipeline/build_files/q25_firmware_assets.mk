@@ -28,12 +28,16 @@ Q25_C := $(addprefix $(Q25_OUT)/,$(Q25_SOURCES))
 Q25_CPPFLAGS := -I$(Q25_OUT)/firmware -I$(Q25_OUT)
 Q25_LDFLAGS := -L$(Q25_OUT)/firmware
 
-$(Q25_STAMP): $(Q25_MANIFEST)
+Q25_MADE := $(Q25_ASSETS_S) $(Q25_ASSETS_H) $(Q25_ASSETS_LD) $(Q25_C)
+
+# A part that somebody removed is made again.
+$(Q25_STAMP): $(Q25_MANIFEST) $(if $(filter-out $(wildcard $(Q25_MADE)),$(Q25_MADE)),q25_missing)
 	$(PIPELINE) run $(Q25_MANIFEST) --out $(Q25_OUT) $(Q25_ARGS) --depfile $@.d --depfile-target $@
 	@touch $@
 
-# A part that somebody removed is made again.
-$(Q25_ASSETS_S) $(Q25_ASSETS_H) $(Q25_ASSETS_LD) $(Q25_C): $(Q25_STAMP)
-	@test -f $@ || { rm -f $(Q25_STAMP); $(MAKE) --no-print-directory $(Q25_STAMP); }
+$(Q25_MADE): $(Q25_STAMP) ;
+
+.PHONY: q25_missing
+q25_missing:
 
 -include $(Q25_STAMP).d

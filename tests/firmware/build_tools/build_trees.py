@@ -90,7 +90,7 @@ class Tree:
     def attempt(self, target: str = "") -> tuple[int, str]:
         """Build what may fail; give the exit code and all that was printed."""
         if self.tool == "make":
-            words = ("make", f"PIPELINE={sys.executable} -m pipeline", *([target] if target else []))
+            words = ("make", "-j2", f"PIPELINE={sys.executable} -m pipeline", *([target] if target else []))
             done = self._command(*words, folder=self.folder)
         else:
             done = self._command("cmake", "--build", self.folder, *(["--target", target] if target else []))
