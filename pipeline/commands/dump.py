@@ -101,7 +101,12 @@ def _chosen(artifact: ArtifactFile, tokens: Tokens | None, path: str) -> list[_C
         return [_token(artifact, tokens, token) for token in found[:MOST_TOKENS]]
     if path.isascii() and path.isdigit() and len(path) < 12:
         return [_token(artifact, tokens, int(path))]
-    return [_Chosen([select(artifact.walk.root, path, file_name)])]
+    try:
+        return [_Chosen([select(artifact.walk.root, path, file_name)])]
+    except UsageError as error:
+        if tokens is not None and tokens.find(path):
+            raise UsageError(f"{error}; for the token of that text: {shown(TEXT + path)}") from None
+        raise
 
 
 def _token(artifact: ArtifactFile, tokens: Tokens | None, number: int) -> _Chosen:

@@ -72,6 +72,13 @@ def test_a_text_is_found_however_it_is_spelled(folder, name):
     assert found["type"].startswith("3 control")
 
 
+def test_a_text_in_place_of_a_path_is_pointed_out(folder):
+    line = call("dump", folder / "vocab.bin", "hello").refused(2)
+    assert line.endswith("has n_entries, entries, not 'hello'; for the token of that text: 'text:hello'")
+    assert call("dump", folder / "vocab.bin", "entires").refused(2).endswith("not 'entires'")
+    assert "'text:{'" in call("dump", folder / "vocab.bin", "{").refused(2)
+
+
 @pytest.mark.parametrize("name", ["vocab.bin", "tokenizer.bin", "q25_tokenizer.img", "x.gguf"])
 def test_glyphs_are_the_models_own_texts(folder, name):
     vocabulary = RealTables.of("qwen3").vocabulary
