@@ -38,9 +38,12 @@ class CommandParser(ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._parses = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            found, rest = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._parses = False
+        if rest:  # refused here: the parser above would name its own help
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
 
     def error(self, message: str) -> NoReturn:
         """Refuse a call in one line, not with the whole usage."""
