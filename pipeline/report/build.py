@@ -89,13 +89,17 @@ class Build:
     def document(self, file: BuiltFile) -> dict[str, Any]:
         """Read a JSON document; what is none is noted, and empty."""
         try:
-            found = json.loads(file.path.read_bytes())
-        except (OSError, ValueError, RecursionError) as error:
-            self.note(f"{path_words(file.path)}: expected a JSON document; {shown(str(error))}")
+            data = file.path.read_bytes()
+        except OSError as error:
+            self.note(error)
             return {}
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError):
+            found = None
         if isinstance(found, dict):
             return found
-        self.note(FormatError("a JSON object", shown(json.dumps(found)), file=str(file.path)))
+        self.note(FormatError("a JSON object", shown(data), file=str(file.path)))
         return {}
 
 

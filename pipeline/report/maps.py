@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from formats.catalog import FORMATS
 from formats.errors import FormatError
 from formats.layout.tree import Rows
 from pipeline.firmware.memory_map import MemoryMap, Region
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 200
 """Parts of one map that are drawn one by one; what is behind them is one part."""
-_UNMAPPED = frozenset({"tensor payload", "memory slice", "firmware part", "tensor pack"})
-"""Layouts of one part, of which there may be hundreds of files."""
+_PACKED = frozenset(known.artifact for known in FORMATS if known.artifact and not known.is_text)
+"""Layouts, by their names in a build record, that are no text."""
 
 
 class Part(Enum):
@@ -88,24 +89,22 @@ def file_maps(build: Build) -> list[ScaledMap]:
     """Map every packed file that has more parts than one; what cannot be read is noted in the build."""
     maps = []
     for file in build.files.values():
-        if not file.readable or "/" in file.record.name or file.record.layout in _UNMAPPED:
-            continue
-        if file.path.suffix not in (".bin", ".img"):
+        # What lies in a folder of its own is a tensor, a slice, a part of a firmware.
+        if not file.readable or file.record.layout not in _PACKED or "/" in file.record.name:
             continue
         found = build.open(file)
-        if found is not None and not found.format.is_text:
-            parts = _parts(found, build)
-            if len(parts) > 1:
-                meaning = found.format.layout.meaning
-                maps.append(ScaledMap(file.record.name, meaning, 0, len(found.data), parts))
+        placed = [] if found is None or found.format.is_text else extents(found.walk)
+        if found is not None and len(placed) > 1:
+            meaning = found.format.layout.meaning
+            parts = _parts(found, placed, build)
+            maps.append(ScaledMap(file.record.name, meaning, 0, len(found.data), parts))
     # The file with the most sections is what people come for.
     return sorted(maps, key=lambda entry: -len(entry.parts))
 
 
-def _parts(found: ArtifactFile, build: Build) -> tuple[MapPart, ...]:
+def _parts(found: ArtifactFile, placed: list[Extent], build: Build) -> tuple[MapPart, ...]:
     stated = dict(_stated_sums(found))
     parts = []
-    placed = extents(found.walk)
     if len(placed) > MOST_PARTS:
         rest = placed[MOST_PARTS - 1 :]
         words = f"{len(rest):,} more parts"

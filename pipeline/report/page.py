@@ -89,12 +89,16 @@ def report_page(build: Build) -> Page:
         LINE,
         tag("style", Html(f"\n{STYLE}")),
     )
-    contents = [f"{len(maps):,} map{'s' * (len(maps) != 1)}"] if maps else []
-    contents += [] if tensors is None else [f"{len(tensors.rows):,} tensors"]
-    contents += [] if vocabulary is None else [f"{vocabulary.tokens:,} tokens"]
+    contents = [_counted(len(maps), "map")] if maps else []
+    contents += [] if tensors is None else [_counted(len(tensors.rows), "tensor")]
+    contents += [] if vocabulary is None else [_counted(vocabulary.tokens, "token")]
     contents += ["parity"] if parity else []
-    contents.append(f"{len(build.files):,} files")
+    contents.append(_counted(len(build.files), "file"))
     return Page(f"{START}{head}\n</head>\n{body}\n</html>\n", tuple(contents))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _written(section: _Section) -> Html:

@@ -37,7 +37,9 @@ nav ul { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; list-style: none; m
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.6rem; margin: 0.8rem 0; }
 .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.5rem 0.8rem; }
 dt { font-size: 0.85rem; }
-dd { margin: 0; font-size: 1.15rem; font-weight: 600; overflow-wrap: anywhere; }
+dd { margin: 0; overflow-wrap: anywhere; }
+.figures dd { font-size: 1.15rem; font-weight: 600; }
+.meanings dt { margin-top: 0.5rem; font-weight: 600; }
 dd small { display: block; font-size: 0.8rem; font-weight: 400; }
 .scroll { overflow-x: auto; margin: 0.6rem 0; }
 table { border-collapse: collapse; min-width: 100%; font-variant-numeric: tabular-nums; }
@@ -94,7 +96,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 0.6re
 @media (max-width: 34rem) {
   h1 { font-size: 1.35rem; }
   th, td { padding-right: 0.7rem; }
-  dd { font-size: 1rem; }
+  .figures dd { font-size: 1rem; }
   .figures { grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
   table { font-size: 0.9rem; }
   .sections tbody th { min-width: 15.5rem; }

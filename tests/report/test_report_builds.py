@@ -39,7 +39,10 @@ def test_a_part_of_a_build(project, steps, headings):
     project.run().done()
     page, _ = report(project.out)
     assert page.headings() == headings
-    assert f"{len(project.recorded()):,}" == page.figures()["files"]
+    count = len(project.recorded())
+    assert f"{count:,}" == page.figures()["files"]
+    line = call("report", project.out).done().lines[0]
+    assert line.endswith(f"{count} file" if count == 1 else f"{count} files")
 
 
 def test_every_source_of_a_vocabulary_gives_the_same_counts(built):
