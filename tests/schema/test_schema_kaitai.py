@@ -10,9 +10,12 @@ from formats.catalog import BY_NAME, FORMATS
 from formats.layout import Lines, Placed, Record
 from formats.layout.tree import Gap, Group, Items, Leaf, Strings
 from formats.layout.walk import walk
+from formats.ps_bundle import MERGE_RECORD, TOKEN_INDEX_RECORD
 
 kaitaistruct = pytest.importorskip("kaitaistruct")
 
+IN_THE_IMAGE = {"token_index": TOKEN_INDEX_RECORD, "merge_table_u32": MERGE_RECORD}
+"""Tables that an image holds whole: by themselves their first rows will do."""
 by_format = pytest.mark.parametrize("name", BY_NAME)
 
 
@@ -91,6 +94,8 @@ def test_a_small_file_is_read_alike(name, compiled, tmp_path):
 @by_format
 def test_a_real_file_is_read_alike(name, compiled):
     data = real_file(name)
+    if name in IN_THE_IMAGE:
+        data = data[: IN_THE_IMAGE[name].size * 20_000]
     found = walk(BY_NAME[name].layout, data, name)
     assert found.faults == []
     assert_same(found.root, compiled[name].from_bytes(data), data)
