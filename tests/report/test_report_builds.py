@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import resource
 
 import pytest
@@ -239,6 +240,46 @@ def test_records_that_are_strange(built, edit):
     assert outcome.code in (0, 1)
     assert "internal error" not in outcome.err
     assert Page(outcome.out).headings()[-1] == "Provenance"
+
+
+def assert_damage_is_shown(built, times, seed):
+    """Damage several files at a time, the record among them."""
+    chance = random.Random(seed)
+    good = {path: path.read_bytes() for name in built.names() if (path := built.out / name).is_file()}
+    for _ in range(times):
+        for path in chance.sample(sorted(good), 3):
+            data = bytearray(good[path])
+            for _ in range(chance.randint(1, 4)):
+                at = chance.randrange(len(data) + 1)
+                match chance.randrange(3):
+                    case 0:
+                        data[at : at + 4] = chance.randbytes(chance.randint(0, 4))
+                    case 1:
+                        data[at:at] = chance.choice(
+                            [b"\x1b", b"<", b'"', b"9" * 30, b"\xff", b"null", b"\0" * 70]
+                        )
+                    case 2 if chance.random() < 0.3:
+                        del data[at:]
+            path.write_bytes(data)
+        outcome = call("report", built.out, "-o", "-")
+        assert outcome.code in (0, 1), outcome.err
+        assert all(line.isprintable() for line in outcome.err.splitlines())
+        if outcome.out:
+            assert Page(outcome.out).headings()[-1] == "Provenance"
+        else:
+            assert "build.json" in outcome.refused(1)
+        for path, data in good.items():
+            path.write_bytes(data)
+    assert report(built.out)[1] == []
+
+
+def test_damage_of_any_kind(built):
+    assert_damage_is_shown(built, 12, seed=1)
+
+
+@pytest.mark.long
+def test_much_damage_of_any_kind(built):
+    assert_damage_is_shown(built, 600, seed=2)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"record_version": 2}', b"[" * 100_000])
