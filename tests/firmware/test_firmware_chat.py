@@ -117,6 +117,7 @@ def words_of(chat):
     return [*opening, *(word for pair in zip(chat.roles, chat.texts, strict=True) for word in pair)]
 
 
+@pytest.mark.parametrize("form", ["qwen3", "no specials", "specials inside"], indirect=True)
 def test_the_example_in_c_gives_the_same_ids(workshop, frames_folder, form, qwen3, qwen_fast_image):
     """And touches nothing beyond its buffers."""
     form, added = form
@@ -127,6 +128,7 @@ def test_the_example_in_c_gives_the_same_ids(workshop, frames_folder, form, qwen
         assert [int(word) for word in printed.split()] == encoder.encode(chat), chat
 
 
+@pytest.mark.parametrize("form", ["qwen3"], indirect=True)
 def test_the_example_builds_for_the_board(frames_folder):
     includes = (f"-I{frames_folder}", f"-I{LIBRARY}")
     for source in (EXAMPLE / "q25_chat.c", frames_folder / "chat_frames.c"):

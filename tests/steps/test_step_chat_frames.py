@@ -147,13 +147,10 @@ def test_what_ollama_stops_at(project, store):
     assert [end["id"] for end in document(project)["end_ids"]] == [IM_END]
 
 
-@pytest.mark.parametrize(
-    "params", [b"", b"[]", b"{", b'{"stop": 1}', b'{"stop": [1]}', b'{"stop": [""]}', b"\xff", b"[" * 9999]
-)
-def test_parameters_that_are_none(store, params):
-    line = store(params).refused(3)
-    assert "pipeline: the Ollama model's params" in line
-    assert ": expected " in line
+def test_parameters_that_are_none(store):
+    assert store(b"[]").refused(3) == (
+        "pipeline: the Ollama model's params: expected a JSON object, found bytes 5b 5d"
+    )
 
 
 def test_a_template_of_the_users(build, project):
