@@ -62,7 +62,7 @@ def grounds(node: Node, inputs: Mapping[str, str], known: StepRecord) -> list[st
     return [
         f"the tool is {known.tool}, the step's version {known.version}, as before",
         *(f"{name} is {json_line(value)}, as before" for name, value in parameters.items()),
-        *(f"{_WORDS.get(name, name)} is as before{_words_of(value)}" for name, value in inputs.items()),
+        *(f"{_WORDS.get(name, name)}: as before{_words_of(value)}" for name, value in inputs.items()),
         f"{count} artifact{'s are' if count != 1 else ' is'} there as written",
     ]
 

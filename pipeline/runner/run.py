@@ -170,7 +170,8 @@ class _Run:
         if blocked:
             self.unsettled[node.name] = self.unsettled[blocked[0]]
             state = State.WOULD_RUN if self._options.dry_run else State.SKIPPED
-            self._report(StepReport(node.name, state, [self.unsettled[node.name]]))
+            notes = self._behind_others(node) if self._options.explain else []
+            self._report(StepReport(node.name, state, [self.unsettled[node.name]], notes=notes))
             return
         try:
             report = self._settle(node)
@@ -201,6 +202,15 @@ class _Run:
             notes = reasons if self._options.explain else []
             return StepReport(node.name, State.WOULD_RUN, reasons, notes=notes)
         return self._make(node, inputs, reasons)
+
+    def _behind_others(self, node: Node) -> list[str]:
+        """Say of a step behind others that would run what it waits for, and what makes it run of itself."""
+        known = self.steps.get(node.name)
+        inputs = {} if known is None else known.inputs  # what they will be is not known yet
+        return [
+            *reasons_to_run(node, inputs, known, self._folder),
+            *(f"{name} is from {maker}" for name, maker in node.providers.items() if maker in self.unsettled),
+        ]
 
     def _require_fresh(self, node: Node, graph: Graph, selection: Selection) -> None:
         """Refuse to build on a step that is not part of this run and out of date.

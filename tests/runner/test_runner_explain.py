@@ -29,7 +29,7 @@ def test_a_fresh_step_says_what_was_compared(built):
     image = found["runtime_image"]
     assert "align is 64, as before" in image
     digest = built.recorded()["token_index.bin"]["sha256"]
-    assert f"token_index.bin is as before ({digest[:12]})" in image
+    assert f"token_index.bin: as before ({digest[:12]})" in image
     assert built.stamps() == before
     assert explained(built, "status") == found
 
@@ -42,6 +42,20 @@ def test_a_stale_step_says_every_reason_even_many(built):
     found = explained(built)
     assert found["tensors"] == [f"{name} was edited" for name in sorted(names[:5])]
     assert found["vocab_bin"][-1] == "1 artifact is there as written"
+    assert built.contents() == before
+
+
+def test_a_step_behind_another_says_what_it_waits_for_and_its_own_reasons(built):
+    (built.out / "token_index.bin").write_bytes(b"edited")
+    (built.out / "q25_tokenizer.img").write_bytes(b"edited")
+    before = built.contents()
+    found = explained(built)
+    assert found["ps_bundle"] == ["token_index.bin was edited"]
+    tables = ("token_index.bin", "token_bytes.bin", "merge_table_u32.bin")
+    assert found["runtime_image"] == [
+        "q25_tokenizer.img was edited",
+        *(f"{name} is from ps_bundle" for name in tables),
+    ]
     assert built.contents() == before
 
 
