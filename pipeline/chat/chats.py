@@ -39,7 +39,7 @@ _TEXTS = (
         "&lt;&amp;<b>",
         "\"'\\",
     ),
-    *("{{ 7 * 7 }}{% raw %}{# #}", "\\n\\t\\u0041", "e\u0301 \u212b", "x" * 2000, "x\n\n\ny"),
+    *("\u0301x", "{{ 7 * 7 }}{% raw %}{# #}", "\\n\\t\\u0041", "e\u0301 \u212b", "x" * 2000, "x\n\n\ny"),
     *("/think", "/no_think", "<think>", "<think>x", "<tool_call>x</tool_call>"),
     *(
         "<tool_response>\nx\n</tool_response>",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jinja2.environment import Template
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+_SPACE = 16
+
 
 def main() -> None:
     """Answer the request on standard input."""
@@ -116,7 +118,13 @@ def _limit(seconds: int, memory: int) -> None:
         import resource
     except ImportError:  # Windows
         return
-    for what, wanted in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, memory)):
+    # Data is what the process may write to; the address space has mapped files in it too, of any size.
+    limits = (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_AS, _SPACE * memory),
+    )
+    for what, wanted in limits:
         try:
             _, hard = resource.getrlimit(what)
             most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

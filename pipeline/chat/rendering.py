@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,10 +21,11 @@ LIBRARY = "jinja2"
 SECONDS = 10
 """Of the processor; by the clock it may be three times as many."""
 MEMORY = 256 << 20
-"""Bytes of address space, Python's own among them."""
+"""Bytes of data, Python's own among them."""
 CHARACTERS = 1 << 20
 """Of one rendered chat; those that are rendered here have some thousand."""
 
+_OUT_OF_TIME = -getattr(signal, "SIGXCPU", sys.maxsize)  # Windows has no such signal
 _CHILD = Path(__file__).resolve().with_name("render_child.py")
 
 
@@ -64,9 +66,13 @@ def render(
         "chats": list(chats),
     }
     code, out, complaint = _run(json.dumps(request))
-    if code is None or (code < 0 and not out):
+    if code is None or code == _OUT_OF_TIME:
         raise ModelError(
             f"{name}: expected chats to be rendered within {SECONDS} s, found none: it does not end"
+        )
+    if code < 0:
+        raise ModelError(
+            f"{name}: expected rendered chats, found that the process was ended by signal {-code}"
         )
     if code:
         raise MachineError(f"{name}: the process that renders chats ends with {code}: {shown(complaint)}")

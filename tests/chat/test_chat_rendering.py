@@ -110,6 +110,10 @@ def test_a_child_that_fails_is_named(monkeypatch, tmp_path):
         refusal(render, "x", error=MachineError)
         == "T: the process that renders chats ends with 1: 'for a reason'"
     )
+    child.write_text("import os\nos.kill(os.getpid(), 11)")
+    assert refusal(render, "x", error=ModelError) == (
+        "T: expected rendered chats, found that the process was ended by signal 11"
+    )
     monkeypatch.setattr(rendering.sys, "executable", str(tmp_path / "no python"))
     assert refusal(render, "x", error=MachineError).endswith(
         "no python: cannot be started: No such file or directory"

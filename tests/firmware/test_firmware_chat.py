@@ -6,6 +6,7 @@ cannot be asked so: it encodes the stretches between the template's own special 
 
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 import sys
@@ -20,7 +21,7 @@ sys.path.append(str(Path(__file__).parents[1] / "chat"))
 
 from chat_templates import renderer
 
-from pipeline.chat.chats import Chat, hostile_chats, marked_chats
+from pipeline.chat.chats import SHAPES, Chat, hostile_chats, marked_chats
 from pipeline.chat.end_ids import Ends
 from pipeline.chat.frames import ChatEncoder
 from pipeline.chat.template_form import read_form
@@ -74,6 +75,40 @@ def test_frames_and_texts_give_the_ids_of_the_whole_chat(form, qwen3, oracles):
     for chat, text in form.chats:
         assert encoder.encode(chat) == expected(form, chat, text, oracles, added), chat
     assert encoder.check() > 100
+
+
+PIECES = [
+    "\n",
+    "\n\n",
+    " ",
+    "  ",
+    "\r\n",
+    "\t",
+    "a",
+    "user",
+    "The",
+    "12",
+    "'s",
+    "é",
+    "\u0301",
+    "中",
+    "!",
+    "%",
+    "<",
+    "|>",
+    "\u3000",
+]
+
+
+def test_random_chats(form, qwen3, oracles):
+    form, _ = form
+    encoder = ChatEncoder(form, qwen3)
+    chance = random.Random(6)
+    for _ in range(150):
+        roles = chance.choice(SHAPES)
+        texts = ("".join(chance.choices(PIECES, k=chance.randrange(6))) for _ in roles)
+        chat = Chat(roles, tuple(texts), thinking=chance.choice([None, True, False]))
+        assert encoder.encode(chat) == oracles["all"].encode(form.rendered(chat)), chat
 
 
 def test_the_empty_thought_of_qwen3(qwen3):
