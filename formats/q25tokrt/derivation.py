@@ -27,6 +27,9 @@ MAX_SPINE = 32
 """The most that the last merge of a token can be undone and then that of its left part, and so on; the
 same of its right parts. It bounds what one look at a border costs a reader."""
 
+STANDARD_SERVES = "profile standard serves any vocabulary"
+"""What to do about a vocabulary that lacks what another profile needs."""
+
 _PATH = "merge_table"
 
 
@@ -41,6 +44,18 @@ def prove(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any], byte_token
         FormatError: the first merge or byte for which it does not hold.
 
     """
+    require_made_ids(left, right, out, byte_tokens)
+    made = np.arange(len(left), dtype=np.int64) + N_BYTES
+    left, right = left.astype(np.int64), right.astype(np.int64)
+    for side, parts in (("left", left), ("right", right)):
+        _require_short_spines(side, parts)
+    _require_derivation(left, right, made)
+
+
+def require_made_ids(
+    left: NDArray[Any], right: NDArray[Any], out: NDArray[Any], byte_tokens: NDArray[Any]
+) -> None:
+    """Prove the first point alone, which another profile needs too; arguments and errors as for `prove`."""
     if not np.array_equal(np.sort(byte_tokens), np.arange(N_BYTES)):
         wrong = int(np.argmax(byte_tokens >= N_BYTES))
         raise _refusal(f"byte_token_map[{wrong}]", "an id below 256 for each byte", str(byte_tokens[wrong]))
@@ -55,9 +70,6 @@ def prove(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any], byte_token
         row = int(late[0])
         found = f"{left[row]} and {right[row]}"
         raise _refusal(f"{_PATH}[{row}]", f"two ids below the one made, {made[row]}", found)
-    for side, parts in (("left", left), ("right", right)):
-        _require_short_spines(side, parts)
-    _require_derivation(left, right, made)
 
 
 def _require_short_spines(side: str, parts: NDArray[np.int64]) -> None:
@@ -110,5 +122,4 @@ def _ids_of(pairs: NDArray[np.int64], keys: NDArray[np.int64], order: NDArray[np
 
 
 def _refusal(path: str, expected: str, found: str) -> FormatError:
-    hint = "this vocabulary can have profile standard only"
-    return FormatError(expected, found, path=path, hint=hint)
+    return FormatError(expected, found, path=path, hint=STANDARD_SERVES)

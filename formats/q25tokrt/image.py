@@ -16,6 +16,7 @@ from formats.q25tokrt.layout import (
     DIRECTORY_ENTRY,
     HEADER,
     KNOWN_FLAGS,
+    MAX_COMPACT_MERGES,
     N_BYTES,
     NONE,
     OPTIONAL,
@@ -123,23 +124,28 @@ def open_image(data: Any, file: str = "") -> Image:
             f"0x{header.crc32:08X}",
             f"one of them was changed; {REBUILD}",
         )
-    if _profile(header) is Profile.FAST:
-        _check_fast(header, place)
+    if _profile(header) is not Profile.STANDARD:
+        _check_made_ids(header, place)
     _check_ids(header, place)
     return Image(view, header, _read_directory(view, header, file), file)
 
 
-def _check_fast(header: construct.Container, place: Place) -> None:
-    """Check what the token trie's ids are built on."""
+def _check_made_ids(header: construct.Container, place: Place) -> None:
+    """Check what the other profiles are built on: merge r makes token 256 + r."""
+    profile = _profile(header)
     if Flag.RANK_IS_OUT_ID not in _flags(header):
-        raise HEADER.member(place, "flags").error(
-            "bit 0 set, which profile fast needs", f"0x{header.flags:X}", REBUILD
-        )
+        expected = f"bit 0 set, which profile {profile.name.lower()} needs"
+        raise HEADER.member(place, "flags").error(expected, f"0x{header.flags:X}", REBUILD)
     least = header.n_merges + N_BYTES
     if header.n_base < least:
         raise HEADER.member(place, "n_base").error(
             f"at least {least}, a token for each byte and merge", str(header.n_base), REBUILD
         )
+    if profile is Profile.COMPACT:
+        for name, most in (("n_merges", MAX_COMPACT_MERGES), ("max_probe", 1)):
+            if header[name] > most:
+                expected = f"at most {most} in profile compact"
+                raise HEADER.member(place, name).error(expected, str(header[name]), REBUILD)
 
 
 def _flags(header: construct.Container) -> Flag:

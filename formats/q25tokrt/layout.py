@@ -29,6 +29,7 @@ from formats.layout import (
     odd,
     power_of_two,
     reserved,
+    u8,
     u16,
     u32,
     u64,
@@ -77,6 +78,8 @@ class Profile(IntEnum):
     """Text is merged."""
     FAST = 1
     """Tokens are found with a trie: fewer instructions, and a bit of scratch for each byte of a long piece."""
+    COMPACT = 2
+    """Text is merged, with a quarter of the bytes: of a token that merges make, only the last merge is there."""
 
 
 class Kind(IntEnum):
@@ -90,6 +93,13 @@ class Kind(IntEnum):
     SPECIAL_TOKEN_INDEX = 6
     TOKEN_TRIE = 7
     TOKEN_PREFIXES = 8
+    MERGE_LOW_BITS = 16
+    MERGE_HIGH_BITS = 17
+    PAIR_MULTIPLIERS = 18
+    PAIR_ROWS = 19
+    STORED_TOKEN_INDEX = 20
+    STORED_TOKEN_BYTES = 21
+    BYTE_VALUES = 22
 
 
 _TABLES = (
@@ -100,11 +110,28 @@ _TABLES = (
     Kind.MERGE_PAIR_INDEX,
     Kind.SPECIAL_TOKEN_INDEX,
 )
-SECTIONS = {Profile.STANDARD: _TABLES, Profile.FAST: (*_TABLES, Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES)}
+_COMPACT = (
+    Kind.BYTE_TOKEN_MAP,
+    Kind.BYTE_VALUES,
+    Kind.MERGE_LOW_BITS,
+    Kind.MERGE_HIGH_BITS,
+    Kind.PAIR_MULTIPLIERS,
+    Kind.PAIR_ROWS,
+    Kind.STORED_TOKEN_INDEX,
+    Kind.STORED_TOKEN_BYTES,
+    Kind.SPECIAL_TOKEN_INDEX,
+)
+SECTIONS = {
+    Profile.STANDARD: _TABLES,
+    Profile.FAST: (*_TABLES, Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES),
+    Profile.COMPACT: _COMPACT,
+}
 """The sections of an image of each profile, in their order; a reader takes others for unknown ones."""
 
 OPTIONAL = 1
 """Directory flag: a reader that does not know the kind skips the section."""
+OPTIONAL_KINDS = frozenset({Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES})
+"""Kinds without which an image can be read all the same."""
 
 _KNOWN_BITS = Rule(
     f"no bits but 0 to 2, and a profile from 0 to {max(Profile)} in bits 8 to 11",
@@ -254,6 +281,59 @@ TOKEN_PREFIX = Record(
     Field("prefix", u32, "0 none; bits 0-20 the id, bits 21-31 its length in bytes", form="hex"),
 )
 
+COMPACT_ID_BITS = 18
+MAX_COMPACT_MERGES = (1 << COMPACT_ID_BITS) - N_BYTES
+"""So that the ids of what merges make, and their rows, fit."""
+MAX_PENDING = 32
+"""Parts of a token that wait, where it is taken apart from the left: what a reader has to keep."""
+MAX_MADE_BYTES = 1 << 24
+"""Of all tokens that merges make, together: it bounds what proving an image takes."""
+
+MERGE_LOW_BITS = Record(
+    "merge_low_bits",
+    "The low 16 bits of the two tokens of a merge; the row is its rank, and the id it makes 256 + row.",
+    Field("left_low", u16, "of the left token's id"),
+    Field("right_low", u16, "of the right token's id"),
+)
+
+MERGE_HIGH_BITS = Record(
+    "merge_high_bits",
+    "The high bits of the tokens of two merges; merge r is in row r / 2.",
+    Field(
+        "high_bits",
+        u8,
+        "bits 0-1 of the left and 2-3 of the right token of the even merge, bits 4-7 of the odd one",
+        form="hex",
+    ),
+)
+
+PAIR_MULTIPLIER = Record(
+    "pair_multiplier",
+    "What sends the pairs of one bucket to their slots.",
+    Field("multiplier", u16, "odd", rule=odd()),
+)
+
+PAIR_CHECK_BITS = 6
+EMPTY_PAIR_ROW = (1 << COMPACT_ID_BITS) - 1
+
+PAIR_ROW = Record(
+    "pair_row",
+    "One slot of the perfect merge-pair index.",
+    Field("row_low", u16, "low 16 bits of the merge's row; 0xFFFF with high bits 3: empty", form="hex"),
+    Field(
+        "row_high_and_check",
+        u8,
+        "bits 0-1 high bits of the row; bits 2-7 six bits of the pair's hash, 0 where empty",
+        form="hex",
+    ),
+)
+
+BYTE_VALUE = Record(
+    "byte_value",
+    "The byte that a token below 256 is; the row is its id.",
+    Field("byte", u8, "the token's byte", form="hex"),
+)
+
 IMAGE = FileLayout(
     "q25tokrt",
     "A tokenizer as one memory image that firmware opens in place.",
@@ -276,6 +356,13 @@ IMAGE = FileLayout(
                 Kind.SPECIAL_TOKEN_INDEX: SPECIAL_TOKEN_INDEX,
                 Kind.TOKEN_TRIE: Counted("count", TRIE_SLOT),
                 Kind.TOKEN_PREFIXES: Counted("count", TOKEN_PREFIX),
+                Kind.MERGE_LOW_BITS: Counted("count", MERGE_LOW_BITS),
+                Kind.MERGE_HIGH_BITS: Counted("count", MERGE_HIGH_BITS),
+                Kind.PAIR_MULTIPLIERS: Counted("count", PAIR_MULTIPLIER),
+                Kind.PAIR_ROWS: Counted("count", PAIR_ROW),
+                Kind.STORED_TOKEN_INDEX: Counted("count", ps_bundle.TOKEN_INDEX_RECORD),
+                Kind.STORED_TOKEN_BYTES: Blob("length"),
+                Kind.BYTE_VALUES: Counted("count", BYTE_VALUE),
             },
         ),
         "the sections, in the directory's order, aligned",
@@ -293,6 +380,13 @@ RECORD_BYTES = {
     Kind.SPECIAL_TOKEN_INDEX: 0,
     Kind.TOKEN_TRIE: TRIE_SLOT.size,
     Kind.TOKEN_PREFIXES: TOKEN_PREFIX.size,
+    Kind.MERGE_LOW_BITS: MERGE_LOW_BITS.size,
+    Kind.MERGE_HIGH_BITS: MERGE_HIGH_BITS.size,
+    Kind.PAIR_MULTIPLIERS: PAIR_MULTIPLIER.size,
+    Kind.PAIR_ROWS: PAIR_ROW.size,
+    Kind.STORED_TOKEN_INDEX: ps_bundle.TOKEN_INDEX_RECORD.size,
+    Kind.STORED_TOKEN_BYTES: 0,
+    Kind.BYTE_VALUES: BYTE_VALUE.size,
 }
 """The directory's `record_bytes` of each kind."""
 

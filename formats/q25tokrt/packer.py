@@ -12,7 +12,6 @@ from formats import ps_bundle
 from formats.errors import FormatError, shown
 from formats.layout import Place
 from formats.layout.fields import located
-from formats.q25tokrt import byte_map, derivation, pair_index, special_index, token_trie
 from formats.q25tokrt.image import open_image
 from formats.q25tokrt.layout import (
     ALIGNMENTS,
@@ -22,17 +21,17 @@ from formats.q25tokrt.layout import (
     MAJOR,
     MAX_END_IDS,
     MINOR,
-    N_BYTES,
     NONE,
     OPTIONAL,
+    OPTIONAL_KINDS,
     PRE_NAME_BYTES,
     PROFILE_SHIFT,
     RECORD_BYTES,
-    SECTIONS,
     Flag,
     Kind,
     Profile,
 )
+from formats.q25tokrt.payloads import MAKERS, Tables
 from formats.token_types import TokenType
 
 
@@ -95,33 +94,17 @@ def pack_image(
     types = index["token_type"]
     merges = ps_bundle.read_merge_table(merge_table, tokens, types)
     ps_bundle.require_padding(index, facts.first_pad_id)
-    pairs = pair_index.build(merges["left_id"], merges["right_id"])
-    payloads = {
-        Kind.TOKEN_INDEX: (token_index, len(tokens)),
-        Kind.TOKEN_BYTES: (token_bytes, len(tokens)),
-        Kind.MERGE_TABLE: (merge_table, len(merges)),
-        Kind.BYTE_TOKEN_MAP: (byte_map.build(tokens, types).tobytes(), 256),
-        Kind.MERGE_PAIR_INDEX: (pairs.slots.tobytes(), len(pairs.slots)),
-        Kind.SPECIAL_TOKEN_INDEX: (
-            special_index.build(tokens, types, facts.first_pad_id),
-            len(special_index.added_ids(types, facts.first_pad_id)),
-        ),
-    }
-    if profile is Profile.FAST:
-        byte_tokens = byte_map.build(tokens, types)
-        derivation.prove(merges["left_id"], merges["right_id"], merges["out_id"], byte_tokens)
-        trie = token_trie.build(tokens.take(np.arange(N_BYTES + len(merges))))
-        payloads[Kind.TOKEN_TRIE] = (trie.slots.tobytes(), len(trie.slots))
-        payloads[Kind.TOKEN_PREFIXES] = (trie.prefixes.tobytes(), len(trie.prefixes))
-    directory, body, total = _lay_out(payloads, align)
+    tables = Tables(token_index, token_bytes, merge_table, tokens, types, merges, facts.first_pad_id)
+    made = MAKERS[profile](tables)
+    directory, body, total = _lay_out(made.sections, align)
     counts = {
         "n_tokens": len(tokens),
         "n_base": int(np.count_nonzero(types == TokenType.NORMAL)),
-        "n_added": payloads[Kind.SPECIAL_TOKEN_INDEX][1],
+        "n_added": made.sections[Kind.SPECIAL_TOKEN_INDEX][1],
         "n_merges": len(merges),
         "max_token_bytes": int(tokens.lengths.max(initial=0)),
-        "max_probe": pairs.max_probe,
-        "hash_seed": pairs.seed,
+        "max_probe": made.max_probe,
+        "hash_seed": made.hash_seed,
     }
     rank_is_out_id = np.array_equal(merges["out_id"], merges["rank"].astype(np.int64) + 256)
     flags = (
@@ -134,7 +117,7 @@ def pack_image(
         "minor": MINOR,
         "total_bytes": total,
         "flags": int(flags) | profile << PROFILE_SHIFT,
-        "section_count": len(payloads),
+        "section_count": len(made.sections),
         "section_align": align,
     }
     try:
@@ -162,7 +145,7 @@ def _lay_out(payloads: dict[Kind, tuple[bytes, int]], align: int) -> tuple[bytes
         directory += DIRECTORY_ENTRY.build(
             {
                 "kind": int(kind),
-                "flags": 0 if kind in SECTIONS[Profile.STANDARD] else OPTIONAL,
+                "flags": OPTIONAL if kind in OPTIONAL_KINDS else 0,
                 "record_bytes": RECORD_BYTES[kind],
                 "offset": end + gap,
                 "length": len(payload),

@@ -104,12 +104,17 @@ def build(left: NDArray[Any], right: NDArray[Any]) -> PairIndex:
         index = arrange(left, right, seed)
         if index.max_probe <= MAX_PROBE:
             return index
-        seed = (seed * _NEXT_FACTOR + _NEXT_TERM) & _MASK | 1
+        seed = next_seed(seed)
     raise FormatError(
         f"a hash seed with look-ups of at most {MAX_PROBE} slots",
         f"none among {_MAX_SEEDS}",
         path="merge_pair_index",
     )
+
+
+def next_seed(seed: int) -> int:
+    """Give the seed that is tried after one that does not serve."""
+    return (seed * _NEXT_FACTOR + _NEXT_TERM) & _MASK | 1
 
 
 def row_of(slots: Any, n_home_bits: int, pair: tuple[int, int], seed: int, max_probe: int) -> list[int]:

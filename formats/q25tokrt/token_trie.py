@@ -102,7 +102,7 @@ def build(tokens: ByteStrings) -> TokenTrie:
 
 
 def _refusal(expected: str, found: str) -> FormatError:
-    hint = "this vocabulary can have profile standard only"
+    hint = "profile standard serves any vocabulary"
     return FormatError(expected, found, path="token_trie", hint=hint)
 
 

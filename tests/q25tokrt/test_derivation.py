@@ -12,7 +12,7 @@ from formats.q25tokrt.derivation import MAX_SPINE, prove
 from formats.q25tokrt.layout import Profile
 
 BYTES = np.arange(256, dtype=np.uint32)
-HINT = "; this vocabulary can have profile standard only"
+HINT = "; profile standard serves any vocabulary"
 
 
 def columns(vocabulary):

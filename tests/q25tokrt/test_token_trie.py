@@ -75,7 +75,7 @@ def test_a_token_that_is_too_long():
     message = refusal(token_trie.build, ByteStrings.from_list([b"a" * 2048]))
     assert message == (
         "token_trie: expected tokens of at most 2047 bytes, found one of 2048; "
-        "this vocabulary can have profile standard only"
+        "profile standard serves any vocabulary"
     )
 
 
