@@ -53,7 +53,8 @@ extern uint64_t Q25_NL_COUNT_STEPS;
 
 #define MAX_SECTIONS 32u
 #define MAX_MERGES 0x3FFFEu
-#define N_TABLES 6u /* sections of every image: kinds 1 to 6 */
+#define MAX_COMPACT_MERGES 0x3FF00u
+#define LEAST_SECTIONS 6u
 #define BITMAP_BYTES 32u
 #define ID_BITS 23 /* of ids where text is encoded */
 #define MAX_IDS (1u << ID_BITS)
@@ -102,6 +103,16 @@ static uint32_t home_bits(uint32_t n_merges)
     return bits;
 }
 
+/* Bits of a bucket of pairs: the smallest k, but 0, that gives each of 2^k buckets at most 5 on average. */
+static uint32_t bucket_bits(uint32_t n_merges)
+{
+    uint32_t bits = 1;
+    while (n_merges > 5u << bits) {
+        bits++;
+    }
+    return bits;
+}
+
 /* What makes it worth looking at the rest: size, version, checksum. */
 static Q25_NL_COLD q25_nl_status check_frame(const q25_nl_header *header, size_t image_bytes)
 {
@@ -125,7 +136,7 @@ static Q25_NL_COLD q25_nl_status check_frame(const q25_nl_header *header, size_t
     if (header->total_bytes != image_bytes) {
         return Q25_NL_BAD_TOTAL_BYTES;
     }
-    if (header->section_count < N_TABLES || header->section_count > MAX_SECTIONS) {
+    if (header->section_count < LEAST_SECTIONS || header->section_count > MAX_SECTIONS) {
         return Q25_NL_BAD_SECTION_COUNT;
     }
     directory_bytes = header->section_count * sizeof(q25_nl_section);
@@ -184,16 +195,27 @@ static uint32_t profile_of(const q25_nl_header *header)
     return header->flags >> PROFILE_SHIFT & PROFILE_MASK;
 }
 
+/* Profile compact can be left out. */
+#ifdef Q25_NL_NO_COMPACT
+#define LAST_PROFILE ((uint32_t)Q25_NL_PROFILE_FAST)
+#define IS_COMPACT(header) 0
+#define FIRST_STORED(bundle) 0u
+#else
+#define LAST_PROFILE ((uint32_t)Q25_NL_PROFILE_COMPACT)
+#define IS_COMPACT(header) (profile_of(header) == Q25_NL_PROFILE_COMPACT)
+#define FIRST_STORED(bundle) ((bundle)->first_stored)
+#endif
+
 static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
 {
     const word *words = (const word *)(const void *)header;
     uint32_t align = header->section_align, n_tokens = header->n_tokens;
     uint32_t at;
-    if (profile_of(header) > Q25_NL_PROFILE_FAST) {
+    if (profile_of(header) > LAST_PROFILE) {
         return Q25_NL_BAD_PROFILE;
     }
     if ((header->flags & ~(FLAG_RANK_IS_OUT_ID | FLAG_NFC | FLAG_SAMPLE | PROFILE_MASK << PROFILE_SHIFT)) != 0
-        || (profile_of(header) == Q25_NL_PROFILE_FAST && (header->flags & FLAG_RANK_IS_OUT_ID) == 0)) {
+        || (profile_of(header) != Q25_NL_PROFILE_STANDARD && (header->flags & FLAG_RANK_IS_OUT_ID) == 0)) {
         return Q25_NL_BAD_FLAGS;
     }
     for (at = 0; at < sizeof header_bounds / sizeof *header_bounds; at++) {
@@ -211,8 +233,14 @@ static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
     if (header->n_added > n_tokens - header->n_base) {
         return Q25_NL_BAD_N_ADDED;
     }
-    if (profile_of(header) == Q25_NL_PROFILE_FAST && header->n_merges + 256 > header->n_base) {
+    if (profile_of(header) != Q25_NL_PROFILE_STANDARD && header->n_merges + 256 > header->n_base) {
         return Q25_NL_BAD_N_MERGES; /* each merge and each byte has a token of its own */
+    }
+    if (IS_COMPACT(header) && header->n_merges > MAX_COMPACT_MERGES) {
+        return Q25_NL_BAD_N_MERGES;
+    }
+    if (IS_COMPACT(header) && header->max_probe != 1) {
+        return Q25_NL_BAD_MAX_PROBE;
     }
     if ((header->hash_seed & 1) == 0) {
         return Q25_NL_BAD_HASH_SEED;
@@ -234,10 +262,31 @@ static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
     return Q25_NL_OK;
 }
 
+/* The number of records of a section that only profile compact has. */
+static Q25_NL_COLD uint32_t compact_count(const q25_nl_header *header, uint32_t kind)
+{
+    uint32_t n_merges = header->n_merges;
+    switch (kind) {
+    case Q25_NL_MERGE_LOW_BITS:
+        return n_merges;
+    case Q25_NL_MERGE_HIGH_BITS:
+        return (n_merges + 1) / 2;
+    case Q25_NL_PAIR_MULTIPLIERS:
+        return 1u << bucket_bits(n_merges);
+    case Q25_NL_PAIR_ROWS:
+        return n_merges + n_merges / 49 + 1;
+    case Q25_NL_BYTE_VALUES:
+        return 256;
+    default: /* what is stored of tokens */
+        return header->n_tokens - n_merges - 256;
+    }
+}
+
 /* Whether the length and the number of records of a known section are what its kind asks for. */
 static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, const q25_nl_section *section)
 {
-    static const uint8_t record_bytes[Q25_NL_SECTION_KINDS] = {0, 8, 0, 16, 4, 4, 0, 4, 4};
+    static const uint8_t record_bytes[Q25_NL_SECTION_KINDS] = {0, 8, 0, 16, 4, 4, 0, 4, 4, 0, 0, 0,
+                                                               0, 0, 0, 0,  4, 1, 2, 3, 8, 0, 1};
     uint32_t size = record_bytes[section->kind];
     uint32_t expected = header->n_tokens; /* of the token index and the token bytes */
     if (section->record_bytes != size) {
@@ -261,12 +310,17 @@ static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, co
         if (section->length != BITMAP_BYTES + (uint64_t)4 * expected) {
             return Q25_NL_BAD_RECORD_COUNT;
         }
+    } else if (IS_COMPACT(header)) {
+        expected = compact_count(header, section->kind);
     }
     if (section->count != expected || (size != 0 && (uint64_t)size * expected != section->length)) {
         return Q25_NL_BAD_RECORD_COUNT;
     }
     return Q25_NL_OK;
 }
+
+/* The sections that each profile has: a bit for each kind. */
+static const uint32_t profile_kinds[] = {0x7Eu, 0x1FEu, 0x7F0050u};
 
 /* Checks that the sections tile the image, and finds the known ones. */
 static Q25_NL_COLD q25_nl_status check_directory(const q25_nl_header *header, q25_nl_image_info *info)
@@ -275,11 +329,10 @@ static Q25_NL_COLD q25_nl_status check_directory(const q25_nl_header *header, q2
     const q25_nl_section *behind = section + header->section_count;
     uint64_t last = header->section_align - 1; /* aligned: (n + last) & ~last */
     uint64_t end = sizeof *header + header->section_count * sizeof *section;
-    uint32_t n_kinds = profile_of(header) == Q25_NL_PROFILE_FAST ? N_TABLES + 2 : N_TABLES; /* from 1 on */
-    uint32_t kind;
+    uint32_t kinds = profile_kinds[profile_of(header)], missing = kinds;
     for (; section != behind; section++) {
         q25_nl_status status;
-        kind = section->kind;
+        uint32_t kind = section->kind;
         if (section->flags > FLAG_OPTIONAL) {
             return Q25_NL_BAD_ENTRY_FLAGS;
         }
@@ -294,40 +347,53 @@ static Q25_NL_COLD q25_nl_status check_directory(const q25_nl_header *header, q2
         if (end > header->total_bytes) {
             return Q25_NL_BAD_SECTION_LENGTH;
         }
-        if (kind - 1 >= n_kinds) {
+        if (kind >= Q25_NL_SECTION_KINDS || (kinds >> kind & 1) == 0) {
             if (section->flags != FLAG_OPTIONAL) {
                 return Q25_NL_UNKNOWN_SECTION;
             }
             continue;
         }
-        if (info->sections[kind] != NULL) {
+        if ((missing >> kind & 1) == 0) {
             return Q25_NL_REPEATED_SECTION;
         }
+        missing -= 1u << kind;
         status = check_records(header, section);
         if (status != Q25_NL_OK) {
             return status;
         }
         info->sections[kind] = section;
     }
-    for (kind = 1; kind <= n_kinds; kind++) {
-        if (info->sections[kind] == NULL) {
-            return Q25_NL_MISSING_SECTION;
-        }
+    if (missing != 0) {
+        return Q25_NL_MISSING_SECTION;
     }
     return ((end + last) & ~last) != header->total_bytes ? Q25_NL_BAD_IMAGE_END : Q25_NL_OK;
 }
 
+/* Where a section begins; NULL where the image has none of this kind. */
 static Q25_NL_COLD const void *section_start(const q25_nl_image_info *info, uint32_t kind)
 {
-    return (const uint8_t *)info->header + info->sections[kind]->offset;
+    const q25_nl_section *section = info->sections[kind];
+    return section != NULL ? (const uint8_t *)info->header + section->offset : NULL;
 }
 
 static Q25_NL_COLD void view_bundle(const q25_nl_image_info *info, q25_nl_bundle_view *bundle)
 {
+    uint32_t index = Q25_NL_TOKEN_INDEX, bytes = Q25_NL_TOKEN_BYTES;
     bundle->header = info->header;
-    bundle->token_index = (const word *)section_start(info, Q25_NL_TOKEN_INDEX);
-    bundle->token_bytes = (const uint8_t *)section_start(info, Q25_NL_TOKEN_BYTES);
-    bundle->token_bytes_length = info->sections[Q25_NL_TOKEN_BYTES]->length;
+    bundle->first_stored = 0;
+    bundle->merge_low_bits = NULL;
+    bundle->merge_high_bits = bundle->byte_values = NULL;
+    if (IS_COMPACT(info->header)) {
+        index = Q25_NL_STORED_TOKEN_INDEX;
+        bytes = Q25_NL_STORED_TOKEN_BYTES;
+        bundle->first_stored = info->header->n_merges + 256;
+        bundle->merge_low_bits = (const word *)section_start(info, Q25_NL_MERGE_LOW_BITS);
+        bundle->merge_high_bits = (const uint8_t *)section_start(info, Q25_NL_MERGE_HIGH_BITS);
+        bundle->byte_values = (const uint8_t *)section_start(info, Q25_NL_BYTE_VALUES);
+    }
+    bundle->token_index = (const word *)section_start(info, index);
+    bundle->token_bytes = (const uint8_t *)section_start(info, bytes);
+    bundle->token_bytes_length = info->sections[bytes]->length;
     bundle->n_tokens = info->header->n_tokens;
     bundle->first_pad_id = info->header->first_pad_id;
 }
@@ -360,22 +426,22 @@ static q25_nl_status readiness(const q25_nl_header *header)
 static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode_view *encode)
 {
     const q25_nl_header *header = info->header;
+    uint32_t slots = IS_COMPACT(header) ? Q25_NL_PAIR_ROWS : Q25_NL_MERGE_PAIR_INDEX;
     encode->merge_table = (const word *)section_start(info, Q25_NL_MERGE_TABLE);
     encode->byte_tokens = (const word *)section_start(info, Q25_NL_BYTE_TOKEN_MAP);
     encode->pair_slots = (const word *)section_start(info, Q25_NL_MERGE_PAIR_INDEX);
+    encode->pair_multipliers = (const q25_nl_half_word *)section_start(info, Q25_NL_PAIR_MULTIPLIERS);
+    encode->pair_rows = (const uint8_t *)section_start(info, Q25_NL_PAIR_ROWS);
     encode->special_first_bytes = (const uint8_t *)section_start(info, Q25_NL_SPECIAL_TOKEN_INDEX);
     encode->special_ids = (const word *)(const void *)(encode->special_first_bytes + BITMAP_BYTES);
-    encode->trie = encode->prefixes = NULL;
-    encode->n_trie_slots = 0;
-    if (info->sections[Q25_NL_TOKEN_TRIE] != NULL) {
-        encode->trie = (const word *)section_start(info, Q25_NL_TOKEN_TRIE);
-        encode->prefixes = (const word *)section_start(info, Q25_NL_TOKEN_PREFIXES);
-        encode->n_trie_slots = info->sections[Q25_NL_TOKEN_TRIE]->count;
-    }
+    encode->trie = (const word *)section_start(info, Q25_NL_TOKEN_TRIE);
+    encode->prefixes = (const word *)section_start(info, Q25_NL_TOKEN_PREFIXES);
+    encode->n_trie_slots = encode->trie != NULL ? info->sections[Q25_NL_TOKEN_TRIE]->count : 0;
     encode->hash_seed = header->hash_seed;
     encode->n_merges = header->n_merges;
-    encode->n_pair_slots = info->sections[Q25_NL_MERGE_PAIR_INDEX]->count;
+    encode->n_pair_slots = info->sections[slots]->count;
     encode->home_mask = (1u << home_bits(header->n_merges)) - 1;
+    encode->bucket_shift = 64 - bucket_bits(header->n_merges);
     encode->max_probe = header->max_probe;
     encode->n_specials = header->n_added;
     encode->flags = header->flags;
@@ -429,23 +495,127 @@ q25_nl_status q25_nl_tokenizer_runtime_image_open(const void *image, size_t imag
 /* Token types, as GGUF numbers them. */
 enum { TYPE_NORMAL = 1, TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_USER_DEFINED = 4, TYPE_LAST = 6 };
 
-/* Of an id below n_tokens. */
+/* Whether the bytes of an id below n_tokens are not stored. */
+static int is_made(const q25_nl_bundle_view *bundle, uint32_t id)
+{
+#ifdef Q25_NL_NO_COMPACT
+    (void)bundle;
+    (void)id;
+    return 0;
+#else
+    return id < bundle->first_stored;
+#endif
+}
+
+/* Of an id below n_tokens whose bytes are stored. */
+static const word *token_record(const q25_nl_bundle_view *bundle, uint32_t id)
+{
+    return bundle->token_index + 2 * (size_t)(id - FIRST_STORED(bundle));
+}
+
 static uint32_t token_length(const q25_nl_bundle_view *bundle, uint32_t id)
 {
-    return bundle->token_index[2 * (size_t)id + 1] & 0xFFFFu;
+    return token_record(bundle, id)[1] & 0xFFFFu;
 }
 
+/* Of an id below n_tokens. */
 static uint32_t token_type(const q25_nl_bundle_view *bundle, uint32_t id)
 {
-    return bundle->token_index[2 * (size_t)id + 1] >> 16;
+    return is_made(bundle, id) ? (uint32_t)TYPE_NORMAL : token_record(bundle, id)[1] >> 16;
 }
 
-/* The bytes of an id below n_tokens, or NULL where its record points beyond the token bytes. */
+/* The bytes of an id below n_tokens, or NULL where it has none of its own, or its record points beyond the
+ * token bytes. */
 static Q25_NL_HOT const uint8_t *token_text(const q25_nl_bundle_view *bundle, uint32_t id)
 {
-    uint32_t start = bundle->token_index[2 * (size_t)id];
-    uint32_t end = start + token_length(bundle, id);
+    uint32_t start, end;
+    if (is_made(bundle, id)) {
+        return NULL;
+    }
+    start = token_record(bundle, id)[0];
+    end = start + token_length(bundle, id);
     return start <= end && end <= bundle->token_bytes_length ? bundle->token_bytes + start : NULL;
+}
+
+#ifndef Q25_NL_NO_COMPACT
+
+#define ID_HIGH_BITS 0x30000u
+
+/* The two tokens of a merge that an image of profile compact has. */
+static Q25_NL_INLINE void parts_of(const q25_nl_bundle_view *bundle, uint32_t row, uint32_t *left,
+                                   uint32_t *right)
+{
+    uint32_t low = bundle->merge_low_bits[row];
+    uint32_t high = (uint32_t)bundle->merge_high_bits[row >> 1] >> (row & 1) * 4;
+    *left = (low & 0xFFFFu) | (high << 16 & ID_HIGH_BITS);
+    *right = low >> 16 | (high << 14 & ID_HIGH_BITS);
+}
+
+#endif
+
+/* Gives the bytes of a token one after the other. What merges make is taken apart, the left part first: the
+ * right ones wait. */
+#define MAX_PENDING 32u
+
+typedef struct token_reader {
+    const uint8_t *stored; /* NULL: taken apart */
+    uint32_t left;         /* bytes still to come, at the most where it is taken apart */
+#ifndef Q25_NL_NO_COMPACT
+    uint32_t n_pending;
+    uint32_t pending[MAX_PENDING];
+#endif
+} token_reader;
+
+/* In place of a byte. */
+#define ENDED 256u
+#define DAMAGED 257u
+
+static Q25_NL_HOT uint32_t next_byte(const q25_nl_bundle_view *bundle, token_reader *reader)
+{
+#ifndef Q25_NL_NO_COMPACT
+    if (reader->stored == NULL) {
+        uint32_t id;
+        if (reader->n_pending == 0) {
+            return ENDED;
+        }
+        if (reader->left == 0) {
+            return DAMAGED;
+        }
+        id = reader->pending[--reader->n_pending];
+        while (id >= 256) {
+            if (id >= bundle->first_stored || reader->n_pending == MAX_PENDING) {
+                return DAMAGED;
+            }
+            parts_of(bundle, id - 256, &id, &reader->pending[reader->n_pending++]);
+            Q25_NL_STEP();
+        }
+        reader->left--;
+        return bundle->byte_values[id];
+    }
+#endif
+    (void)bundle;
+    if (reader->left == 0) {
+        return ENDED;
+    }
+    reader->left--;
+    return *reader->stored++;
+}
+
+/* Begins with an id below n_tokens; gives 0 where its record points beyond the token bytes. */
+static int read_token(const q25_nl_bundle_view *bundle, uint32_t id, token_reader *reader)
+{
+#ifndef Q25_NL_NO_COMPACT
+    if (is_made(bundle, id)) {
+        reader->stored = NULL;
+        reader->left = bundle->header->max_token_bytes;
+        reader->n_pending = 1;
+        reader->pending[0] = id;
+        return 1;
+    }
+#endif
+    reader->stored = token_text(bundle, id);
+    reader->left = token_length(bundle, id);
+    return reader->stored != NULL;
 }
 
 /* ---- Looking up merges and tokens -------------------------------------------------------------- */
@@ -487,6 +657,44 @@ static Q25_NL_INLINE uint32_t look_up_merge(const q25_nl_encode_view *encode, ui
     }
     return NO_ROW;
 }
+
+#ifndef Q25_NL_NO_COMPACT
+
+#define PAIR_ROW_BYTES 3u
+#define CHECK_BITS 6
+
+/* The slot that is of a pair in an image of profile compact: of no other that is merged. Sets the check that
+ * it has then; whatever it says, the row has to be compared. */
+static Q25_NL_INLINE const uint8_t *pair_row(const q25_nl_encode_view *encode, uint32_t left, uint32_t right,
+                                             uint32_t *check)
+{
+    uint64_t hash = ((uint64_t)(left | 1u << ROW_BITS) << ROW_BITS | right) * encode->hash_seed;
+    uint32_t mixed = (uint32_t)(hash >> 32) ^ (uint32_t)hash;
+    uint32_t place = mixed * encode->pair_multipliers[hash >> encode->bucket_shift];
+    *check = (uint32_t)(hash >> (encode->bucket_shift - CHECK_BITS)) & ((1u << CHECK_BITS) - 1);
+    return encode->pair_rows + PAIR_ROW_BYTES * (size_t)((uint64_t)place * encode->n_pair_slots >> 32);
+}
+
+/* As look_up_merge. */
+static Q25_NL_INLINE uint32_t look_up_compact(const q25_nl_bundle_view *bundle,
+                                              const q25_nl_encode_view *encode, uint32_t left,
+                                              uint32_t right)
+{
+    uint32_t check, row, one, other;
+    const uint8_t *slot = pair_row(encode, left, right, &check);
+    Q25_NL_STEP();
+    if ((uint32_t)slot[2] >> (8 - CHECK_BITS) != check) {
+        return NO_ROW;
+    }
+    row = slot[0] | (uint32_t)slot[1] << 8 | (slot[2] & 3u) << 16;
+    if (row >= encode->n_merges) {
+        return NO_ROW;
+    }
+    parts_of(bundle, row, &one, &other);
+    return one == left && other == right ? row : NO_ROW;
+}
+
+#endif
 
 #ifndef Q25_NL_NO_FAST
 
@@ -580,6 +788,7 @@ typedef struct verification {
     q25_nl_bundle_view bundle;
     q25_nl_encode_view encode;
     q25_nl_fault fault; /* section and row are kept up to date */
+    uint32_t longest;   /* bytes of a token so far */
 } verification;
 
 /* A fault of the header, which contradicts the sections. */
@@ -624,17 +833,17 @@ static Q25_NL_COLD q25_nl_status verify_digests(verification *seen)
 static Q25_NL_COLD q25_nl_status verify_tokens(verification *seen)
 {
     const q25_nl_bundle_view *bundle = &seen->bundle;
-    uint32_t id, n_base = 0, longest = 0;
+    uint32_t first = FIRST_STORED(bundle), n_base = first, longest = seen->longest, id;
     uint64_t sum = 0;
-    seen->fault.section = Q25_NL_TOKEN_INDEX;
-    for (id = 0; id < bundle->n_tokens; id++) {
+    seen->fault.section = first == 0 ? Q25_NL_TOKEN_INDEX : Q25_NL_STORED_TOKEN_INDEX;
+    for (id = first; id < bundle->n_tokens; id++) {
         uint32_t type = token_type(bundle, id);
         uint32_t length = token_length(bundle, id);
-        seen->fault.row = id;
+        seen->fault.row = id - first;
         if (type < TYPE_NORMAL || type > TYPE_LAST) {
             return Q25_NL_BAD_TOKEN_TYPE;
         }
-        if (bundle->token_index[2 * (size_t)id] != sum) {
+        if (token_record(bundle, id)[0] != sum) {
             return Q25_NL_BAD_TOKEN_OFFSET;
         }
         if (type == TYPE_NORMAL && id >= bundle->first_pad_id) {
@@ -645,7 +854,7 @@ static Q25_NL_COLD q25_nl_status verify_tokens(verification *seen)
         sum += length;
     }
     if (sum != bundle->token_bytes_length) {
-        seen->fault.section = Q25_NL_TOKEN_BYTES;
+        seen->fault.section++; /* the token bytes, or those that are stored */
         seen->fault.row = 0;
         return Q25_NL_BAD_TOKEN_BYTES;
     }
@@ -655,13 +864,16 @@ static Q25_NL_COLD q25_nl_status verify_tokens(verification *seen)
     if (longest != bundle->header->max_token_bytes) {
         return header_fault(seen, Q25_NL_WRONG_MAX_TOKEN_BYTES);
     }
+    if (bundle->first_pad_id < first) {
+        return header_fault(seen, Q25_NL_NORMAL_PAD);
+    }
     return Q25_NL_OK;
 }
 
 /* The bytes of an id where the token index was verified. */
 static const uint8_t *verified_text(const q25_nl_bundle_view *bundle, uint32_t id)
 {
-    return bundle->token_bytes + bundle->token_index[2 * (size_t)id];
+    return bundle->token_bytes + token_record(bundle, id)[0];
 }
 
 /* Whether the tokens of a merge, joined, are the one it makes. */
@@ -805,6 +1017,18 @@ static Q25_NL_COLD q25_nl_status verify_pair_index(verification *seen)
     return Q25_NL_OK;
 }
 
+static q25_nl_status verify_tables(verification *seen)
+{
+    q25_nl_status status = verify_tokens(seen);
+    if (status == Q25_NL_OK) {
+        status = verify_merges(seen);
+    }
+    if (status == Q25_NL_OK) {
+        status = verify_byte_tokens(seen);
+    }
+    return status == Q25_NL_OK ? verify_pair_index(seen) : status;
+}
+
 static int is_added(const q25_nl_bundle_view *bundle, uint32_t id)
 {
     uint32_t type = token_type(bundle, id);
@@ -858,6 +1082,118 @@ static Q25_NL_COLD q25_nl_status verify_specials(verification *seen)
     }
     return Q25_NL_OK;
 }
+
+#ifndef Q25_NL_NO_COMPACT
+
+#define MAX_MADE_BYTES 0x1000000u /* of all tokens that merges make, with the single bytes */
+
+/* Each byte has a token below 256, which says that it is this byte; so all are told apart. */
+static Q25_NL_COLD q25_nl_status verify_byte_values(verification *seen)
+{
+    uint32_t byte;
+    for (byte = 0; byte < 256; byte++) {
+        uint32_t id = seen->encode.byte_tokens[byte];
+        seen->fault.section = Q25_NL_BYTE_TOKEN_MAP;
+        seen->fault.row = byte;
+        if (id >= 256) {
+            return Q25_NL_BAD_BYTE_TOKEN;
+        }
+        if (seen->bundle.byte_values[id] != byte) {
+            seen->fault.section = Q25_NL_BYTE_VALUES;
+            seen->fault.row = id;
+            return Q25_NL_BAD_BYTE_VALUE;
+        }
+    }
+    return Q25_NL_OK;
+}
+
+/* Each merge is of two tokens that come before, and what it makes can be taken apart. */
+static Q25_NL_COLD q25_nl_status verify_made_tokens(verification *seen)
+{
+    const q25_nl_bundle_view *bundle = &seen->bundle;
+    uint32_t n_merges = seen->encode.n_merges, row, total = 256;
+    seen->fault.section = Q25_NL_MERGE_LOW_BITS;
+    for (row = 0; row < n_merges; row++) {
+        token_reader reader;
+        uint32_t left, right, found, length;
+        seen->fault.row = row;
+        parts_of(bundle, row, &left, &right);
+        if (left >= row + 256 || right >= row + 256) {
+            return Q25_NL_BAD_MERGE_ID;
+        }
+        read_token(bundle, row + 256, &reader);
+        do {
+            found = next_byte(bundle, &reader);
+        } while (found < ENDED);
+        if (found == DAMAGED) {
+            return reader.left == 0 ? header_fault(seen, Q25_NL_WRONG_MAX_TOKEN_BYTES)
+                                    : Q25_NL_BAD_MERGE_DEPTH;
+        }
+        length = bundle->header->max_token_bytes - reader.left;
+        total += length;
+        if (total > MAX_MADE_BYTES) {
+            return Q25_NL_BAD_MADE_BYTES;
+        }
+        seen->longest = length > seen->longest ? length : seen->longest;
+    }
+    if (n_merges % 2 != 0 && bundle->merge_high_bits[n_merges / 2] >> 4 != 0) {
+        seen->fault.section = Q25_NL_MERGE_HIGH_BITS;
+        seen->fault.row = n_merges / 2;
+        return Q25_NL_BAD_MERGE_ID;
+    }
+    return Q25_NL_OK;
+}
+
+/* Each slot in use has a row that belongs there and nowhere else, so as many as merges are all merges; and of
+ * merges of the same pair one is missing. */
+static Q25_NL_COLD q25_nl_status verify_pair_rows(verification *seen)
+{
+    const q25_nl_encode_view *encode = &seen->encode;
+    uint32_t at, found = 0;
+    seen->fault.section = Q25_NL_PAIR_MULTIPLIERS;
+    for (at = 0; at < seen->info.sections[Q25_NL_PAIR_MULTIPLIERS]->count; at++) {
+        seen->fault.row = at;
+        if (encode->pair_multipliers[at] % 2 == 0) {
+            return Q25_NL_BAD_PAIR_MULTIPLIER;
+        }
+    }
+    seen->fault.section = Q25_NL_PAIR_ROWS;
+    for (at = 0; at < encode->n_pair_slots; at++) {
+        const uint8_t *slot = encode->pair_rows + PAIR_ROW_BYTES * (size_t)at;
+        uint32_t row = slot[0] | (uint32_t)slot[1] << 8 | (slot[2] & 3u) << 16;
+        uint32_t left, right, check;
+        seen->fault.row = at;
+        if (row == NO_ROW && slot[2] == 3) {
+            continue; /* empty */
+        }
+        if (row >= encode->n_merges) {
+            return Q25_NL_BAD_PAIR_SLOT;
+        }
+        parts_of(&seen->bundle, row, &left, &right);
+        if (pair_row(encode, left, right, &check) != slot
+            || (uint32_t)slot[2] >> (8 - CHECK_BITS) != check) {
+            return Q25_NL_BAD_PAIR_SLOT;
+        }
+        found++;
+    }
+    seen->fault.row = 0;
+    return found == encode->n_merges ? Q25_NL_OK : Q25_NL_MISSING_PAIR;
+}
+
+static Q25_NL_COLD q25_nl_status verify_compact(verification *seen)
+{
+    q25_nl_status status = verify_byte_values(seen);
+    seen->longest = 1;
+    if (status == Q25_NL_OK) {
+        status = verify_made_tokens(seen);
+    }
+    if (status == Q25_NL_OK) {
+        status = verify_pair_rows(seen);
+    }
+    return status == Q25_NL_OK ? verify_tokens(seen) : status;
+}
+
+#endif
 
 #ifndef Q25_NL_NO_FAST
 
@@ -925,20 +1261,16 @@ q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t im
     q25_nl_status status =
         q25_nl_tokenizer_runtime_image_open(image, image_bytes, &seen.bundle, &seen.encode, &seen.info);
     seen.fault.section = seen.fault.row = seen.fault.offset = 0;
+    seen.longest = 0;
     if (status == Q25_NL_OK) {
         status = verify_digests(&seen);
     }
     if (status == Q25_NL_OK) {
-        status = verify_tokens(&seen);
-    }
-    if (status == Q25_NL_OK) {
-        status = verify_merges(&seen);
-    }
-    if (status == Q25_NL_OK) {
-        status = verify_byte_tokens(&seen);
-    }
-    if (status == Q25_NL_OK) {
-        status = verify_pair_index(&seen);
+#ifndef Q25_NL_NO_COMPACT
+        status = IS_COMPACT(seen.info.header) ? verify_compact(&seen) : verify_tables(&seen);
+#else
+        status = verify_tables(&seen);
+#endif
     }
     if (status == Q25_NL_OK) {
         status = verify_specials(&seen);
@@ -1599,9 +1931,16 @@ static size_t find_special(job *work, size_t at, size_t *end, uint32_t *id)
 
 static Q25_NL_HOT uint64_t keep_rank(const job *work, uint64_t pair, two_words *kept)
 {
-    uint32_t row =
-        look_up_merge(work->encode, (uint32_t)(pair >> ID_BITS), (uint32_t)pair & (MAX_IDS - 1));
-    uint64_t rank = (uint64_t)row << RANK_SHIFT;
+    uint32_t left = (uint32_t)(pair >> ID_BITS), right = (uint32_t)pair & (MAX_IDS - 1);
+    uint64_t rank;
+#ifndef Q25_NL_NO_COMPACT
+    if (work->encode->pair_multipliers != NULL) {
+        rank = (uint64_t)look_up_compact(work->bundle, work->encode, left, right) << RANK_SHIFT;
+        *kept = rank | pair;
+        return rank;
+    }
+#endif
+    rank = (uint64_t)look_up_merge(work->encode, left, right) << RANK_SHIFT;
     *kept = rank | pair;
     return rank;
 }
@@ -2309,23 +2648,21 @@ int q25_nl_tokenizer_is_end_id(const q25_nl_bundle_view *bundle, uint32_t id)
     return 0;
 }
 
-/* The bytes of an id, none for padding and for what is to be left out. */
-static q25_nl_status shown_text(const q25_nl_bundle_view *bundle, uint32_t id, uint32_t flags,
-                                const uint8_t **text, uint32_t *length)
+/* Begins with the bytes of an id, none for padding and for what is to be left out. */
+static q25_nl_status read_shown(const q25_nl_bundle_view *bundle, uint32_t id, uint32_t flags,
+                                token_reader *reader)
 {
     uint32_t type;
-    *length = 0;
+    reader->stored = bundle->token_bytes;
+    reader->left = 0;
     if (id >= bundle->n_tokens) {
         return Q25_NL_UNKNOWN_ID;
     }
     type = token_type(bundle, id);
     if (id < bundle->first_pad_id
-        && ((flags & Q25_NL_SKIP_CONTROL) == 0 || (type != TYPE_CONTROL && type != TYPE_UNKNOWN))) {
-        *text = token_text(bundle, id);
-        if (*text == NULL) {
-            return Q25_NL_IMAGE_DAMAGED;
-        }
-        *length = token_length(bundle, id);
+        && ((flags & Q25_NL_SKIP_CONTROL) == 0 || (type != TYPE_CONTROL && type != TYPE_UNKNOWN))
+        && !read_token(bundle, id, reader)) {
+        return Q25_NL_IMAGE_DAMAGED;
     }
     return Q25_NL_OK;
 }
@@ -2344,20 +2681,23 @@ q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundl
         n_ids = 0;
     }
     for (at = 0; at < n_ids; at++) {
-        const uint8_t *bytes = NULL;
-        uint32_t length, place;
+        token_reader reader;
+        uint32_t byte;
         if ((flags & Q25_NL_STOP_AT_END) != 0 && q25_nl_tokenizer_is_end_id(bundle, ids[at])) {
             break;
         }
-        status = shown_text(bundle, ids[at], flags, &bytes, &length);
-        if (status != Q25_NL_OK) {
+        status = read_shown(bundle, ids[at], flags, &reader);
+        byte = status == Q25_NL_OK ? next_byte(bundle, &reader) : DAMAGED;
+        for (; byte < ENDED; byte = next_byte(bundle, &reader)) {
+            if (n_bytes < text_capacity) {
+                text[n_bytes] = (uint8_t)byte;
+            }
+            n_bytes++;
+        }
+        if (byte == DAMAGED) {
+            status = status == Q25_NL_OK ? Q25_NL_IMAGE_DAMAGED : status;
             n_bytes = 0;
             break;
-        }
-        for (place = 0; place < length; place++, n_bytes++) {
-            if (n_bytes < text_capacity) {
-                text[n_bytes] = bytes[place];
-            }
         }
     }
     if (statistics != NULL) {
@@ -2372,15 +2712,20 @@ q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *bundle, q25_n
                                          uint32_t id, uint32_t flags, uint8_t *text,
                                          size_t text_capacity, size_t *n_bytes)
 {
-    const uint8_t *bytes = NULL;
-    uint32_t length, at, place;
+    token_reader reader;
+    uint32_t byte, length = 0, place;
     size_t ready = 0;
     q25_nl_status status;
     if (bundle == NULL || stream == NULL || n_bytes == NULL || (text == NULL && text_capacity != 0)
         || flags > Q25_NL_SKIP_CONTROL || stream->n_held > 3) {
         return Q25_NL_BAD_ARGUMENT;
     }
-    status = shown_text(bundle, id, flags, &bytes, &length);
+    /* Once to count, since a stream that lacks room is to be as before, and once to give. */
+    status = read_shown(bundle, id, flags, &reader);
+    while (status == Q25_NL_OK && (byte = next_byte(bundle, &reader)) != ENDED) {
+        status = byte == DAMAGED ? Q25_NL_IMAGE_DAMAGED : Q25_NL_OK;
+        length++;
+    }
     *n_bytes = stream->n_held + length;
     if (status == Q25_NL_OK && *n_bytes > text_capacity) {
         status = Q25_NL_OUTPUT_TOO_SMALL;
@@ -2388,8 +2733,9 @@ q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *bundle, q25_n
     if (status != Q25_NL_OK) {
         return status;
     }
-    for (at = 0; at < length; at++) {
-        stream->held[stream->n_held++] = bytes[at];
+    read_shown(bundle, id, flags, &reader);
+    while ((byte = next_byte(bundle, &reader)) < ENDED) {
+        stream->held[stream->n_held++] = (uint8_t)byte;
         while (stream->n_held != 0) {
             uint32_t code, done = (uint32_t)decode(stream->held, stream->n_held, &code);
             if (code == UNFINISHED) {
@@ -2502,7 +2848,8 @@ const char *q25_nl_status_name(q25_nl_status status)
         "BAD_MERGE_RANK\0" "BAD_MERGE_ID\0" "BAD_MERGE_BYTES\0" "WRONG_RANK_FLAG\0"
         "BAD_BYTE_TOKEN\0" "BAD_PAIR_SLOTS\0" "BAD_PAIR_SLOT\0" "REPEATED_PAIR\0" "MISSING_PAIR\0"
         "WRONG_MAX_PROBE\0" "BAD_SPECIAL_ID\0" "BAD_SPECIAL_ORDER\0" "MISSING_SPECIAL\0"
-        "BAD_SPECIAL_BITMAP\0" "BAD_DERIVATION\0" "BAD_TRIE_TOKEN\0" "BAD_TRIE_SLOTS\0" "BAD_PREFIX\0";
+        "BAD_SPECIAL_BITMAP\0" "BAD_DERIVATION\0" "BAD_TRIE_TOKEN\0" "BAD_TRIE_SLOTS\0" "BAD_PREFIX\0"
+        "BAD_BYTE_VALUE\0" "BAD_MERGE_DEPTH\0" "BAD_MADE_BYTES\0" "BAD_PAIR_MULTIPLIER\0";
     uint32_t value = (uint32_t)status;
     const char *name = names;
     uint32_t skip;
@@ -2510,7 +2857,7 @@ const char *q25_nl_status_name(q25_nl_status status)
         skip = value;
     } else if (value - Q25_NL_IMAGE_MISALIGNED <= Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED) {
         skip = value - Q25_NL_IMAGE_MISALIGNED + Q25_NL_TOO_MANY_TOKENS + 1;
-    } else if (value - Q25_NL_BAD_PADDING <= Q25_NL_BAD_PREFIX - Q25_NL_BAD_PADDING) {
+    } else if (value - Q25_NL_BAD_PADDING <= Q25_NL_BAD_PAIR_MULTIPLIER - Q25_NL_BAD_PADDING) {
         skip = value - Q25_NL_BAD_PADDING + Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED
                + Q25_NL_TOO_MANY_TOKENS + 2;
     } else {

@@ -105,7 +105,11 @@ typedef enum q25_nl_status {
     Q25_NL_BAD_DERIVATION = 118,      /* merging a token's bytes does not make it, which the profile needs */
     Q25_NL_BAD_TRIE_TOKEN = 119,      /* a token's bytes do not lead to it */
     Q25_NL_BAD_TRIE_SLOTS = 120,      /* more tokens than there are */
-    Q25_NL_BAD_PREFIX = 121           /* not the longest token that the token begins with */
+    Q25_NL_BAD_PREFIX = 121,          /* not the longest token that the token begins with */
+    Q25_NL_BAD_BYTE_VALUE = 122,      /* not the byte whose token this is */
+    Q25_NL_BAD_MERGE_DEPTH = 123,     /* more parts of a token wait than a reader keeps */
+    Q25_NL_BAD_MADE_BYTES = 124,      /* more bytes of all tokens that merges make than may be */
+    Q25_NL_BAD_PAIR_MULTIPLIER = 125  /* even */
 } q25_nl_status;
 
 /* The name of a status without its prefix, such as "BAD_MAGIC"; "UNKNOWN_STATUS" for other values. */
@@ -120,7 +124,8 @@ const char *q25_nl_status_name(q25_nl_status status);
 /* What an image is made for, as bits 8 to 11 of the header's flags have it. */
 enum {
     Q25_NL_PROFILE_STANDARD = 0,
-    Q25_NL_PROFILE_FAST = 1 /* has a token trie besides */
+    Q25_NL_PROFILE_FAST = 1,   /* has a token trie besides */
+    Q25_NL_PROFILE_COMPACT = 2 /* has of the tokens that merges make only the merges */
 };
 
 /* Kinds of sections. */
@@ -133,7 +138,14 @@ enum {
     Q25_NL_SPECIAL_TOKEN_INDEX = 6,
     Q25_NL_TOKEN_TRIE = 7,
     Q25_NL_TOKEN_PREFIXES = 8,
-    Q25_NL_SECTION_KINDS = 9
+    Q25_NL_MERGE_LOW_BITS = 16, /* from here on: of profile compact */
+    Q25_NL_MERGE_HIGH_BITS = 17,
+    Q25_NL_PAIR_MULTIPLIERS = 18,
+    Q25_NL_PAIR_ROWS = 19,
+    Q25_NL_STORED_TOKEN_INDEX = 20,
+    Q25_NL_STORED_TOKEN_BYTES = 21,
+    Q25_NL_BYTE_VALUES = 22,
+    Q25_NL_SECTION_KINDS = 23
 };
 
 /* An image is read as it lies, so these are its bytes. */
@@ -144,6 +156,7 @@ enum {
 #endif
 
 typedef uint32_t Q25_NL_IN_IMAGE q25_nl_word;
+typedef uint16_t Q25_NL_IN_IMAGE q25_nl_half_word;
 
 /* The start of an image. */
 typedef struct Q25_NL_IN_IMAGE q25_nl_header {
@@ -194,21 +207,28 @@ typedef struct q25_nl_image_info {
     const q25_nl_section *sections[Q25_NL_SECTION_KINDS]; /* by kind; NULL where the image has none */
 } q25_nl_image_info;
 
-/* What detokenizing reads. Points into the image. */
+/* What detokenizing reads. Points into the image. An image of profile compact has index and bytes of the ids
+ * from first_stored on only; those below are single bytes up to 255, and what merges make. */
 typedef struct q25_nl_bundle_view {
     const q25_nl_header *header;
-    const q25_nl_word *token_index; /* for each id: start of its bytes, length | type << 16 */
+    const q25_nl_word *token_index; /* for each id from first_stored on: start of its bytes, length | type << 16 */
     const uint8_t *token_bytes;
+    const q25_nl_word *merge_low_bits; /* for each merge: left | right << 16, of which the high bits are below */
+    const uint8_t *merge_high_bits;    /* for two merges: 2 bits each of left, right, left, right */
+    const uint8_t *byte_values;        /* of the ids below 256; these three NULL but in profile compact */
     uint32_t token_bytes_length;
     uint32_t n_tokens;
     uint32_t first_pad_id;
+    uint32_t first_stored; /* 0 but in profile compact, there 256 + n_merges */
 } q25_nl_bundle_view;
 
 /* What encoding reads besides. Points into the image. */
 typedef struct q25_nl_encode_view {
-    const q25_nl_word *merge_table; /* for each rank: left, right, out, rank */
+    const q25_nl_word *merge_table; /* for each rank: left, right, out, rank; NULL in profile compact */
     const q25_nl_word *byte_tokens;
-    const q25_nl_word *pair_slots;
+    const q25_nl_word *pair_slots; /* NULL in profile compact */
+    const q25_nl_half_word *pair_multipliers; /* NULL but in profile compact, and so the next one */
+    const uint8_t *pair_rows;                 /* in place of slots, 3 bytes each: row | check << 18 */
     const q25_nl_word *special_ids;
     const uint8_t *special_first_bytes; /* a bitmap */
     const q25_nl_word *trie;            /* NULL: tokens are found by merging only */
@@ -217,6 +237,7 @@ typedef struct q25_nl_encode_view {
     uint32_t n_merges;
     uint32_t n_pair_slots;
     uint32_t home_mask;
+    uint32_t bucket_shift; /* of a hash, to the bucket of the multiplier */
     uint32_t max_probe;
     uint32_t n_specials;
     uint32_t n_trie_slots;
