@@ -262,6 +262,9 @@ static Q25_NL_COLD q25_nl_status check_header(const q25_nl_header *header)
     return Q25_NL_OK;
 }
 
+/* The first merge that may be of ids of more than 16 bits, since they are lower than the one it makes. */
+#define FIRST_HIGH_ROW 0xFF00u
+
 /* The number of records of a section that only profile compact has. */
 static Q25_NL_COLD uint32_t compact_count(const q25_nl_header *header, uint32_t kind)
 {
@@ -270,7 +273,7 @@ static Q25_NL_COLD uint32_t compact_count(const q25_nl_header *header, uint32_t 
     case Q25_NL_MERGE_LOW_BITS:
         return n_merges;
     case Q25_NL_MERGE_HIGH_BITS:
-        return (n_merges + 1) / 2;
+        return n_merges <= FIRST_HIGH_ROW ? 0 : (n_merges - FIRST_HIGH_ROW + 1) / 2;
     case Q25_NL_PAIR_MULTIPLIERS:
         return 1u << bucket_bits(n_merges);
     case Q25_NL_PAIR_ROWS:
@@ -545,8 +548,10 @@ static Q25_NL_HOT const uint8_t *token_text(const q25_nl_bundle_view *bundle, ui
 static Q25_NL_INLINE void parts_of(const q25_nl_bundle_view *bundle, uint32_t row, uint32_t *left,
                                    uint32_t *right)
 {
-    uint32_t low = bundle->merge_low_bits[row];
-    uint32_t high = (uint32_t)bundle->merge_high_bits[row >> 1] >> (row & 1) * 4;
+    uint32_t low = bundle->merge_low_bits[row], high = 0;
+    if (row >= FIRST_HIGH_ROW) {
+        high = (uint32_t)bundle->merge_high_bits[(row - FIRST_HIGH_ROW) >> 1] >> (row & 1) * 4;
+    }
     *left = (low & 0xFFFFu) | (high << 16 & ID_HIGH_BITS);
     *right = low >> 16 | (high << 14 & ID_HIGH_BITS);
 }
@@ -1136,10 +1141,12 @@ static Q25_NL_COLD q25_nl_status verify_made_tokens(verification *seen)
         }
         seen->longest = length > seen->longest ? length : seen->longest;
     }
-    if (n_merges % 2 != 0 && bundle->merge_high_bits[n_merges / 2] >> 4 != 0) {
+    if (n_merges > FIRST_HIGH_ROW && n_merges % 2 != 0) { /* half a byte is left over */
         seen->fault.section = Q25_NL_MERGE_HIGH_BITS;
-        seen->fault.row = n_merges / 2;
-        return Q25_NL_BAD_MERGE_ID;
+        seen->fault.row = (n_merges - FIRST_HIGH_ROW) / 2;
+        if (bundle->merge_high_bits[seen->fault.row] >> 4 != 0) {
+            return Q25_NL_BAD_MERGE_ID;
+        }
     }
     return Q25_NL_OK;
 }

@@ -16,6 +16,7 @@ from formats.byte_strings import ByteStrings
 from formats.layout import Place
 from formats.q25tokrt.derivation import STANDARD_SERVES, require_made_ids
 from formats.q25tokrt.layout import (
+    FIRST_HIGH_ROW,
     MAX_COMPACT_MERGES,
     MAX_MADE_BYTES,
     MAX_PENDING,
@@ -112,17 +113,23 @@ def require_bounds(made: MadeTokens, place: Place, row_bytes: int) -> None:
         raise place.error(expected, "more", STANDARD_SERVES)
 
 
+def high_count(n_merges: int) -> int:
+    """Give the rows of the merges' high bits."""
+    return max(0, n_merges - FIRST_HIGH_ROW + 1) // 2
+
+
 def pack_merges(left: NDArray[Any], right: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Pack the parts of merges, ids below 2^18 of shape (n_merges,).
 
     Returns:
-        low bits: shape (n_merges,), of `MERGE_LOW_BITS`' dtype; high bits: shape (ceil(n_merges / 2),).
+        low bits: shape (n_merges,), of `MERGE_LOW_BITS`' dtype; high bits: shape (high_count(n_merges),).
 
     """
     low = np.zeros(len(left), dtype=MERGE_LOW_BITS.dtype)
     low["left_low"], low["right_low"] = left & 0xFFFF, right & 0xFFFF
-    both = np.zeros(len(left) + len(left) % 2, dtype=np.uint8)
-    both[: len(left)] = left >> _LOW_BITS | right >> _LOW_BITS << _PART_BITS
+    high = (left >> _LOW_BITS | right >> _LOW_BITS << _PART_BITS)[FIRST_HIGH_ROW:]
+    both = np.zeros(2 * high_count(len(left)), dtype=np.uint8)
+    both[: len(high)] = high
     return low, (both[::2] | both[1::2] << 2 * _PART_BITS).astype(np.uint8)
 
 
@@ -130,7 +137,9 @@ def unpack_merges(low: Any, high: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     """Give left and right of shape (n_merges,) from the bytes of the two sections."""
     rows = np.frombuffer(low, dtype=MERGE_LOW_BITS.dtype)
     packed = np.frombuffer(high, dtype=MERGE_HIGH_BITS.dtype)["high_bits"].astype(np.int64)
-    both = np.column_stack((packed & 15, packed >> 2 * _PART_BITS)).ravel()[: len(rows)]
+    high_bits = np.column_stack((packed & 15, packed >> 2 * _PART_BITS)).ravel()
+    both = np.zeros(len(rows), dtype=np.int64)
+    both[FIRST_HIGH_ROW:] = high_bits[: max(0, len(rows) - FIRST_HIGH_ROW)]
     left: NDArray[np.int64] = rows["left_low"] | (both & 3) << _LOW_BITS
     right: NDArray[np.int64] = rows["right_low"] | both >> _PART_BITS << _LOW_BITS
     return left, right
@@ -151,7 +160,9 @@ class Merges:
 
     def __getitem__(self, row: int) -> tuple[int, int]:
         low = self._low[row]
-        high = self._high[row >> 1] >> (row & 1) * 2 * _PART_BITS
+        if row < FIRST_HIGH_ROW:
+            return low & 0xFFFF, low >> _LOW_BITS
+        high = self._high[(row - FIRST_HIGH_ROW) // 2] >> row % 2 * 2 * _PART_BITS
         return (
             low & 0xFFFF | (high & 3) << _LOW_BITS,
             low >> _LOW_BITS | (high >> _PART_BITS & 3) << _LOW_BITS,

@@ -296,9 +296,12 @@ MERGE_LOW_BITS = Record(
     Field("right_low", u16, "of the right token's id"),
 )
 
+FIRST_HIGH_ROW = (1 << 16) - N_BYTES
+"""The first merge of a token that may have an id of more than 16 bits: a merge is of lower ids than it makes."""
+
 MERGE_HIGH_BITS = Record(
     "merge_high_bits",
-    "The high bits of the tokens of two merges; merge r is in row r / 2.",
+    "The high bits of the tokens of two merges; merge r is in row (r - 65280) / 2, and none below.",
     Field(
         "high_bits",
         u8,

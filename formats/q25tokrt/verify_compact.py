@@ -63,7 +63,7 @@ class CompactSections(SectionChecks):
     def _merge_low_bits(self, section: Section) -> None:
         self.require_header(section, "n_merges", section.count)
         high = self.image.sections[Kind.MERGE_HIGH_BITS]
-        self.require_count(high, -(-section.count // 2))
+        self.require_count(high, compact_tables.high_count(section.count))
         self.left, self.right = compact_tables.unpack_merges(section.data, high.data)
         compact_tables.require_lower_parts(self.left, self.right, section.place)
         repeated = ps_bundle.first_repeat(self.left, self.right, self.n_made)
