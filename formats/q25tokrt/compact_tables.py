@@ -64,7 +64,7 @@ def prove(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any], byte_token
 
     """
     require_made_ids(left, right, out, byte_tokens)
-    place = Place("", "merge_table")
+    place = Place(ps_bundle.MERGE_FILE, "merge_table")
     if len(left) > MAX_COMPACT_MERGES:
         expected = f"at most {MAX_COMPACT_MERGES} merges (ids of 18 bits)"
         raise place.error(expected, str(len(left)), STANDARD_SERVES)

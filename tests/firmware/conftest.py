@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,21 +48,50 @@ def oracles(qwen3):
     return {specials: Oracle(qwen3, specials) for specials in ("all", "user", "none")}
 
 
-@pytest.fixture(scope="session", params=list(Profile), ids=lambda profile: profile.name.lower())
-def qwen3_image(request, qwen_base, qwen3, tmp_path_factory) -> Path:
-    """An image of each profile: whoever takes this fixture shows that all of them do the same."""
+@pytest.fixture(scope="session")
+def qwen3_images(qwen_base, qwen3, tmp_path_factory):
+    """Give the image of a profile, made once."""
     vocabulary = SmallVocabulary(qwen3.tokens, qwen_base[1], qwen3.first_pad_id)
-    path = tmp_path_factory.mktemp("image") / "qwen3.img"
-    path.write_bytes(vocabulary.image(profile=request.param, eos_id=151645, end_ids=(151645, 151643)))
-    return path
+    folder = tmp_path_factory.mktemp("images")
+
+    @cache
+    def make(profile: Profile) -> Path:
+        path = folder / f"{profile.name.lower()}.img"
+        path.write_bytes(vocabulary.image(profile=profile, eos_id=151645, end_ids=(151645, 151643)))
+        return path
+
+    return make
+
+
+def profiles(*chosen):
+    return {"params": chosen, "ids": [profile.name.lower() for profile in chosen]}
+
+
+@pytest.fixture(scope="session", **profiles(*Profile))
+def each_image(request, qwen3_images) -> Path:
+    """An image of each profile: whoever takes this fixture shows that all of them do the same."""
+    return qwen3_images(request.param)
+
+
+@pytest.fixture(scope="session", **profiles(Profile.STANDARD, Profile.FAST))
+def qwen3_image(request, qwen3_images) -> Path:
+    """An image of each profile that encodes in its own way: compact merges as standard does."""
+    return qwen3_images(request.param)
 
 
 @pytest.fixture(scope="session")
-def qwen_fast_image(qwen_base, qwen3, tmp_path_factory) -> Path:
-    vocabulary = SmallVocabulary(qwen3.tokens, qwen_base[1], qwen3.first_pad_id)
-    path = tmp_path_factory.mktemp("image") / "fast.img"
-    path.write_bytes(vocabulary.image(profile=Profile.FAST))
-    return path
+def standard_image(qwen3_images) -> Path:
+    return qwen3_images(Profile.STANDARD)
+
+
+@pytest.fixture(scope="session")
+def qwen_fast_image(qwen3_images) -> Path:
+    return qwen3_images(Profile.FAST)
+
+
+@pytest.fixture(scope="session")
+def qwen_compact_image(qwen3_images) -> Path:
+    return qwen3_images(Profile.COMPACT)
 
 
 @pytest.fixture(scope="session")

@@ -40,8 +40,8 @@ def driver_commands(workshop: Workshop, kind: str) -> list[str | Path]:
         return [workshop.program("gcc", "-O2", *host)]
     if kind == "counting":
         return [workshop.program("gcc", "-O2", *host, "-DQ25_NL_COUNT_STEPS=steps")]
-    if kind == "without fast":
-        return [workshop.program("gcc", "-O2", *host, "-DQ25_NL_NO_FAST")]
+    if kind.startswith("without "):
+        return [workshop.program("gcc", "-O2", *host, f"-DQ25_NL_NO_{kind.split()[1].upper()}")]
     if kind == "sanitized":
         return [workshop.program("clang", "-O1", *host, *SANITIZERS)]
     flags = {"aarch64": (), "aarch64 without crc": ("-DQ25_NL_NO_CRC_INSTRUCTIONS",)}[kind]

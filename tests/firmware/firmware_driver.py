@@ -46,6 +46,11 @@ STATUS = {
             "SECTION_",
             "PROFILE_",
             "TOKEN_TRIE",
+            "PAIR_",
+            "MERGE_LOW",
+            "MERGE_HIGH",
+            "STORED_",
+            "BYTE_VALUES",
         )
     )
 }

@@ -71,48 +71,48 @@ def test_unknown_ids(driver, kind):
         assert [shown.status for shown in stream] == [STATUS["UNKNOWN_ID"], 0]
 
 
-def test_joined_tokens_are_the_text_after_nfc(driver, qwen3_image):
+def test_joined_tokens_are_the_text_after_nfc(driver, each_image):
     """Special tokens as they are, NFC between them; one token at a time gives the same."""
     texts = [*real_texts().values(), *nasty_texts(2_000, seed=102)]
     encode, decode, one_by_one = Requests(), Requests(), Requests()
     for text in texts:
         encode.encode(text, SPECIALS["none"])
-    answers = driver("gcc", qwen3_image).run(encode)
+    answers = driver("gcc", each_image).run(encode)
     for answer in answers:
         decode.detokenize(answer.ids)
         one_by_one.stream(answer.ids)
-    for text, answer in zip(texts, driver("gcc", qwen3_image).run(decode), strict=True):
+    for text, answer in zip(texts, driver("gcc", each_image).run(decode), strict=True):
         assert answer.text == nfc(text).encode()
-    for text, stream in zip(texts, driver("gcc", qwen3_image).run(one_by_one), strict=True):
+    for text, stream in zip(texts, driver("gcc", each_image).run(one_by_one), strict=True):
         assert b"".join(shown.text for shown in stream) == nfc(text).encode()
         for shown in stream:
             assert shown.text.decode() or not shown.text  # each part is whole characters
 
 
-def test_joined_tokens_with_specials(driver, qwen3_image, qwen3):
+def test_joined_tokens_with_specials(driver, standard_image, qwen3):
     """Special tokens come out as they are, and NFC is of each stretch between them."""
     specials = sorted(
         (qwen3.token_bytes(token).decode() for token in qwen3.added_tokens), key=len, reverse=True
     )
     parts = re.compile("(" + "|".join(map(re.escape, specials)) + ")")
     texts = [text for text in nasty_texts(4_000, seed=104) if "<" in text]
-    found = driver("gcc", qwen3_image).encode_all(texts, SPECIALS["all"])
+    found = driver("gcc", standard_image).encode_all(texts, SPECIALS["all"])
     requests = Requests()
     for ids in found:
         requests.detokenize(ids)
-    for text, answer in zip(texts, driver("gcc", qwen3_image).run(requests), strict=True):
+    for text, answer in zip(texts, driver("gcc", standard_image).run(requests), strict=True):
         expected = "".join(part if part in specials else nfc(part) for part in parts.split(text))
         assert answer.text.decode() == expected
 
 
-def test_one_token_at_a_time(driver, qwen3_image):
+def test_one_token_at_a_time(driver, each_image):
     """Joined output of single calls is the output of one call."""
     ids = [151644, 9707, 151668, 0, 220, 151645, 126, 151700, 99, 13]
     requests = Requests()
     requests.detokenize(ids)
     for token in ids:
         requests.detokenize([token])
-    whole, *parts = driver("sanitized", qwen3_image).run(requests)
+    whole, *parts = driver("sanitized", each_image).run(requests)
     assert whole.text == b"".join(part.text for part in parts)
 
 

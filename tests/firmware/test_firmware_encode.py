@@ -38,13 +38,13 @@ def probes():
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "aarch64"])
-def test_known_ids(driver, qwen3_image, qwen25_raw_image, oracles, kind):
+def test_known_ids(driver, each_image, qwen25_raw_image, oracles, kind):
     texts, ids = probes()
-    assert_same(texts, driver(kind, qwen3_image).encode_all(texts), ids)
+    assert_same(texts, driver(kind, each_image).encode_all(texts), ids)
     texts, ids = vectors()
     assert len(texts) == 46
     assert_same(texts, driver(kind, qwen25_raw_image).encode_all(texts), ids)
-    assert_same(texts, driver(kind, qwen3_image).encode_all(texts), oracles["all"].encode_all(texts))
+    assert_same(texts, driver(kind, each_image).encode_all(texts), oracles["all"].encode_all(texts))
 
 
 @pytest.mark.parametrize("specials", SETTINGS)
@@ -65,9 +65,9 @@ def test_real_texts(driver, qwen3_image, oracles, specials, form):
         *(("aarch64", 800, specials) for specials in SETTINGS),
     ],
 )
-def test_random_texts(driver, qwen3_image, oracles, specials, kind, count):
+def test_random_texts(driver, each_image, oracles, specials, kind, count):
     texts = list(nasty_texts(count, seed=count, longest=48))
-    found = driver(kind, qwen3_image).encode_all(texts, SPECIALS[specials])
+    found = driver(kind, each_image).encode_all(texts, SPECIALS[specials])
     assert_same(texts, found, oracles[specials].encode_all(texts))
 
 
@@ -87,7 +87,7 @@ def test_code_points_in_contexts(driver, qwen3_image, oracles):
     assert_same(texts, found, oracles["all"].encode_all(texts))
 
 
-def test_texts_at_any_address(driver, qwen3_image, oracles):
+def test_texts_at_any_address(driver, standard_image, oracles):
     """Eight bytes are read at once: where the text begins must not matter."""
     texts = ["x" * lead + "<think>\u0958 caf\u00e9 <|im_end|> e\u0301 \u4e2d\u6587" for lead in range(9)]
     expected = oracles["all"].encode_all(texts)
@@ -95,16 +95,16 @@ def test_texts_at_any_address(driver, qwen3_image, oracles):
         requests = Requests()
         for text in texts:
             requests.encode(text, text_skew=skew, scratch_skew=skew)
-        answers = driver("sanitized", qwen3_image).run(requests)
+        answers = driver("sanitized", standard_image).run(requests)
         assert_same(texts, [answer.ids for answer in answers], expected)
 
 
-def test_statistics(driver, qwen3_image, qwen3):
+def test_statistics(driver, standard_image, qwen3):
     texts = ["", "a", "Hello world", "<|im_start|>user e\u0301 " + "=" * 100, "\u1e69" * 40, "\u0344" * 9]
     requests = Requests()
     for text in texts:
         requests.encode(text)
-    for text, found in zip(texts, driver("gcc", qwen3_image).run(requests), strict=True):
+    for text, found in zip(texts, driver("gcc", standard_image).run(requests), strict=True):
         pieces = Encoder(qwen3).pieces(text)
         special = sum(piece.token >= 151643 for piece in pieces)
         size = sum(len(piece.data) for piece in pieces)
@@ -112,7 +112,7 @@ def test_statistics(driver, qwen3_image, qwen3):
         assert found.n_ids == len(found.ids) == len(pieces)
         assert found.n_bytes == size
         assert found.n_merges == size - special_bytes - (len(pieces) - special)
-    assert [answer.longest_piece for answer in driver("gcc", qwen3_image).run(requests)] == [
+    assert [answer.longest_piece for answer in driver("gcc", standard_image).run(requests)] == [
         0, 1, 6, 101, 120, 36,
     ]  # fmt: skip
 
@@ -168,12 +168,12 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_invalid_text_is_refused(driver, qwen3_image, kind):
+def test_invalid_text_is_refused(driver, standard_image, kind):
     requests = Requests()
     for data, _ in BROKEN:
         requests.encode(data)
         requests.encode(data, scratch=0, capacity=0)  # whatever else is lacking
-    answers = driver(kind, qwen3_image).run(requests)
+    answers = driver(kind, standard_image).run(requests)
     for (data, offset), answer in zip([case for case in BROKEN for _ in range(2)], answers, strict=True):
         assert (answer.status, answer.error_offset) == (STATUS["INVALID_UTF8"], offset), data
         assert answer.n_ids == 0
@@ -225,6 +225,6 @@ def test_specials_that_hold_a_replacement_character(driver):
     assert_same(texts, [answer.ids for answer in answers], [encoder.encode(text) for text in texts])
 
 
-def test_text_may_hold_nul(driver, qwen3_image, oracles):
+def test_text_may_hold_nul(driver, standard_image, oracles):
     texts = ["\0", "a\0b", "\0\0<|im_end|>\0", "x" * 20 + "\0"]
-    assert_same(texts, driver("gcc", qwen3_image).encode_all(texts), oracles["all"].encode_all(texts))
+    assert_same(texts, driver("gcc", standard_image).encode_all(texts), oracles["all"].encode_all(texts))

@@ -12,7 +12,7 @@ from image_bytes import ImageBytes
 from small_vocabulary import CONTROL, USER_DEFINED, grown
 
 from formats.errors import FormatError
-from formats.q25tokrt import packer
+from formats.q25tokrt import payloads
 from formats.q25tokrt.layout import TRIE_TERMINAL, Kind, Profile
 from formats.q25tokrt.verify import verify_image
 
@@ -50,7 +50,7 @@ def slot_of(text):
 
 def underivable(monkeypatch, *merges):
     """An image whose packer proved nothing."""
-    monkeypatch.setattr(packer.derivation, "prove", lambda *_: None)
+    monkeypatch.setattr(payloads.derivation, "prove", lambda *_: None)
     return grown(*merges).image(profile=Profile.FAST)
 
 
