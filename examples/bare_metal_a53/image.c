@@ -19,11 +19,14 @@ static size_t stated_size(void)
 static const char *section_name(uint32_t kind)
 {
     static const char *const names[Q25_NL_SECTION_KINDS] = {
-        "header",         "token_index",      "token_bytes",         "merge_table",
-        "byte_token_map", "merge_pair_index", "special_token_index", "token_trie",
-        "token_prefixes",
+        "header",           "token_index",        "token_bytes",         "merge_table",
+        "byte_token_map",   "merge_pair_index",   "special_token_index", "token_trie",
+        "token_prefixes",   NULL,                 NULL,                  NULL,
+        NULL,               NULL,                 NULL,                  NULL,
+        "merge_low_bits",   "merge_high_bits",    "pair_multipliers",    "pair_rows",
+        "stored_token_index", "stored_token_bytes", "byte_values",
     };
-    return kind < Q25_NL_SECTION_KINDS ? names[kind] : "unknown section";
+    return kind < Q25_NL_SECTION_KINDS && names[kind] != NULL ? names[kind] : "unknown section";
 }
 
 static void print_fault(q25_nl_status status, const q25_nl_fault *fault)

@@ -429,12 +429,19 @@ static q25_nl_status readiness(const q25_nl_header *header)
 static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode_view *encode)
 {
     const q25_nl_header *header = info->header;
-    uint32_t slots = IS_COMPACT(header) ? Q25_NL_PAIR_ROWS : Q25_NL_MERGE_PAIR_INDEX;
+    uint32_t slots = Q25_NL_MERGE_PAIR_INDEX;
     encode->merge_table = (const word *)section_start(info, Q25_NL_MERGE_TABLE);
     encode->byte_tokens = (const word *)section_start(info, Q25_NL_BYTE_TOKEN_MAP);
     encode->pair_slots = (const word *)section_start(info, Q25_NL_MERGE_PAIR_INDEX);
-    encode->pair_multipliers = (const q25_nl_half_word *)section_start(info, Q25_NL_PAIR_MULTIPLIERS);
-    encode->pair_rows = (const uint8_t *)section_start(info, Q25_NL_PAIR_ROWS);
+    encode->pair_multipliers = NULL;
+    encode->pair_rows = NULL;
+    encode->bucket_shift = 0;
+    if (IS_COMPACT(header)) {
+        slots = Q25_NL_PAIR_ROWS;
+        encode->pair_multipliers = (const q25_nl_half_word *)section_start(info, Q25_NL_PAIR_MULTIPLIERS);
+        encode->pair_rows = (const uint8_t *)section_start(info, slots);
+        encode->bucket_shift = 64 - bucket_bits(header->n_merges);
+    }
     encode->special_first_bytes = (const uint8_t *)section_start(info, Q25_NL_SPECIAL_TOKEN_INDEX);
     encode->special_ids = (const word *)(const void *)(encode->special_first_bytes + BITMAP_BYTES);
     encode->trie = (const word *)section_start(info, Q25_NL_TOKEN_TRIE);
@@ -444,7 +451,6 @@ static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode
     encode->n_merges = header->n_merges;
     encode->n_pair_slots = info->sections[slots]->count;
     encode->home_mask = (1u << home_bits(header->n_merges)) - 1;
-    encode->bucket_shift = 64 - bucket_bits(header->n_merges);
     encode->max_probe = header->max_probe;
     encode->n_specials = header->n_added;
     encode->flags = header->flags;
@@ -2674,6 +2680,27 @@ static q25_nl_status read_shown(const q25_nl_bundle_view *bundle, uint32_t id, u
     return Q25_NL_OK;
 }
 
+/* Makes the bytes still to come exact, of what is taken apart too. */
+static q25_nl_status count_bytes(const q25_nl_bundle_view *bundle, uint32_t id, token_reader *reader)
+{
+#ifndef Q25_NL_NO_COMPACT
+    if (reader->stored == NULL) {
+        uint32_t most = reader->left, byte;
+        do {
+            byte = next_byte(bundle, reader);
+        } while (byte < ENDED);
+        most -= reader->left;
+        read_token(bundle, id, reader);
+        reader->left = most;
+        return byte == DAMAGED ? Q25_NL_IMAGE_DAMAGED : Q25_NL_OK;
+    }
+#endif
+    (void)bundle;
+    (void)id;
+    (void)reader;
+    return Q25_NL_OK;
+}
+
 Q25_NL_COLD
 q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundle, const uint32_t *ids,
                                                  size_t n_ids, uint32_t flags, uint8_t *text,
@@ -2720,27 +2747,24 @@ q25_nl_status q25_nl_tokenizer_stream_id(const q25_nl_bundle_view *bundle, q25_n
                                          size_t text_capacity, size_t *n_bytes)
 {
     token_reader reader;
-    uint32_t byte, length = 0, place;
+    uint32_t byte, place;
     size_t ready = 0;
     q25_nl_status status;
     if (bundle == NULL || stream == NULL || n_bytes == NULL || (text == NULL && text_capacity != 0)
         || flags > Q25_NL_SKIP_CONTROL || stream->n_held > 3) {
         return Q25_NL_BAD_ARGUMENT;
     }
-    /* Once to count, since a stream that lacks room is to be as before, and once to give. */
     status = read_shown(bundle, id, flags, &reader);
-    while (status == Q25_NL_OK && (byte = next_byte(bundle, &reader)) != ENDED) {
-        status = byte == DAMAGED ? Q25_NL_IMAGE_DAMAGED : Q25_NL_OK;
-        length++;
+    if (status == Q25_NL_OK) {
+        status = count_bytes(bundle, id, &reader);
     }
-    *n_bytes = stream->n_held + length;
+    *n_bytes = stream->n_held + reader.left;
     if (status == Q25_NL_OK && *n_bytes > text_capacity) {
         status = Q25_NL_OUTPUT_TOO_SMALL;
     }
     if (status != Q25_NL_OK) {
         return status;
     }
-    read_shown(bundle, id, flags, &reader);
     while ((byte = next_byte(bundle, &reader)) < ENDED) {
         stream->held[stream->n_held++] = (uint8_t)byte;
         while (stream->n_held != 0) {

@@ -211,9 +211,9 @@ typedef struct q25_nl_image_info {
  * from first_stored on only; those below are single bytes up to 255, and what merges make. */
 typedef struct q25_nl_bundle_view {
     const q25_nl_header *header;
-    const q25_nl_word *token_index; /* for each id from first_stored on: start of its bytes, length | type << 16 */
+    const q25_nl_word *token_index; /* for each id from there on: start of its bytes, length | type << 16 */
     const uint8_t *token_bytes;
-    const q25_nl_word *merge_low_bits; /* for each merge: left | right << 16, of which the high bits are below */
+    const q25_nl_word *merge_low_bits; /* for each merge: left | right << 16; their high bits are below */
     const uint8_t *merge_high_bits;    /* for two merges from 65280 on: 2 bits of left, right, left, right */
     const uint8_t *byte_values;        /* of the ids below 256; these three NULL but in profile compact */
     uint32_t token_bytes_length;

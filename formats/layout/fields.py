@@ -52,6 +52,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         rule: what every value must satisfy, or None.
         names: an enumeration that gives values their words, or None.
         flags: an enumeration of the bits, or None.
+        above: where the bits above the flags hold a number: the lowest of them, and its words; or None.
         form: how people read the value: `hex`, `text` (bytes that mostly are one), or empty for as it is.
         absent: the value that stands for none, or None.
         follows: how a table's value follows from the rows: `ROW`, or the name of the field whose sum over
@@ -70,6 +71,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         names: type[IntEnum] | None = None,
         is_open: bool = False,
         flags: type[IntFlag] | None = None,
+        above: tuple[int, type[IntEnum]] | None = None,
         form: str = "",
         absent: int | None = None,
         follows: str = "",
@@ -80,6 +82,7 @@ class Field(construct.Renamed):  # type: ignore[misc]
         self.names = names
         self.rule = member_of(names) if rule is None and names is not None and not is_open else rule
         self.flags = flags
+        self.above = above
         self.form = form
         self.absent = absent
         self.follows = follows

@@ -14,16 +14,16 @@ import numpy as np
 from formats import ps_bundle
 from formats.byte_strings import ByteStrings
 from formats.layout import Place
-from formats.q25tokrt.derivation import STANDARD_SERVES, require_made_ids
-from formats.q25tokrt.layout import (
+from formats.q25tokrt.compact_records import (
     FIRST_HIGH_ROW,
     MAX_COMPACT_MERGES,
     MAX_MADE_BYTES,
     MAX_PENDING,
     MERGE_HIGH_BITS,
     MERGE_LOW_BITS,
-    N_BYTES,
 )
+from formats.q25tokrt.derivation import STANDARD_SERVES, require_made_ids
+from formats.q25tokrt.layout import N_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

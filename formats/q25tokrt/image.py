@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from formats.errors import shown
 from formats.layout import Place
+from formats.q25tokrt.compact_records import MAX_COMPACT_MERGES
 from formats.q25tokrt.layout import (
     DIRECTORY_ENTRY,
     HEADER,
     KNOWN_FLAGS,
-    MAX_COMPACT_MERGES,
     N_BYTES,
     NONE,
     OPTIONAL,

@@ -29,10 +29,16 @@ from formats.layout import (
     odd,
     power_of_two,
     reserved,
-    u8,
     u16,
     u32,
     u64,
+)
+from formats.q25tokrt.compact_records import (
+    BYTE_VALUE,
+    MERGE_HIGH_BITS,
+    MERGE_LOW_BITS,
+    PAIR_MULTIPLIER,
+    PAIR_ROW,
 )
 
 MAGIC = b"Q25TOKRT"
@@ -153,6 +159,7 @@ HEADER = Record(
         "bit 0 rank = out_id - 256, bit 1 NFC, bit 2 sample, bits 8-11 profile",
         rule=_KNOWN_BITS,
         flags=Flag,
+        above=(PROFILE_SHIFT, Profile),
     ),
     Field(
         "section_count",
@@ -167,10 +174,10 @@ HEADER = Record(
         unit="bytes",
         rule=ALIGNMENTS,
     ),
-    Field("n_tokens", u32, "rows of the token index, padding included", unit="tokens", rule=at_least(1)),
+    Field("n_tokens", u32, "ids of tokens, padding included", unit="tokens", rule=at_least(1)),
     Field("n_base", u32, "tokens of type normal", unit="tokens"),
     Field("n_added", u32, "entries of the special-token index", unit="tokens"),
-    Field("n_merges", u32, "rows of the merge table", rule=at_most(MAX_MERGES)),
+    Field("n_merges", u32, "merges; each has its rank for its row", rule=at_most(MAX_MERGES)),
     Field("max_token_bytes", u32, "length of the longest token", unit="bytes", rule=at_most(0xFFFF)),
     Field(
         "max_probe",
@@ -279,62 +286,6 @@ TOKEN_PREFIX = Record(
     "token_prefix",
     "The longest other token that a token begins with; the row is the token's id.",
     Field("prefix", u32, "0 none; bits 0-20 the id, bits 21-31 its length in bytes", form="hex"),
-)
-
-COMPACT_ID_BITS = 18
-MAX_COMPACT_MERGES = (1 << COMPACT_ID_BITS) - N_BYTES
-"""So that the ids of what merges make, and their rows, fit."""
-MAX_PENDING = 32
-"""Parts of a token that wait, where it is taken apart from the left: what a reader has to keep."""
-MAX_MADE_BYTES = 1 << 24
-"""Of all tokens that merges make, together: it bounds what proving an image takes."""
-
-MERGE_LOW_BITS = Record(
-    "merge_low_bits",
-    "The low 16 bits of the two tokens of a merge; the row is its rank, and the id it makes 256 + row.",
-    Field("left_low", u16, "of the left token's id"),
-    Field("right_low", u16, "of the right token's id"),
-)
-
-FIRST_HIGH_ROW = (1 << 16) - N_BYTES
-"""The first merge of a token that may have an id of more than 16 bits: a merge is of lower ids than it makes."""
-
-MERGE_HIGH_BITS = Record(
-    "merge_high_bits",
-    "The high bits of the tokens of two merges; merge r is in row (r - 65280) / 2, and none below.",
-    Field(
-        "high_bits",
-        u8,
-        "bits 0-1 of the left and 2-3 of the right token of the even merge, bits 4-7 of the odd one",
-        form="hex",
-    ),
-)
-
-PAIR_MULTIPLIER = Record(
-    "pair_multiplier",
-    "What sends the pairs of one bucket to their slots.",
-    Field("multiplier", u16, "odd", rule=odd()),
-)
-
-PAIR_CHECK_BITS = 6
-EMPTY_PAIR_ROW = (1 << COMPACT_ID_BITS) - 1
-
-PAIR_ROW = Record(
-    "pair_row",
-    "One slot of the perfect merge-pair index.",
-    Field("row_low", u16, "low 16 bits of the merge's row; 0xFFFF with high bits 3: empty", form="hex"),
-    Field(
-        "row_high_and_check",
-        u8,
-        "bits 0-1 high bits of the row; bits 2-7 six bits of the pair's hash, 0 where empty",
-        form="hex",
-    ),
-)
-
-BYTE_VALUE = Record(
-    "byte_value",
-    "The byte that a token below 256 is; the row is its id.",
-    Field("byte", u8, "the token's byte", form="hex"),
 )
 
 IMAGE = FileLayout(

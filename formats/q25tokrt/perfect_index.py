@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from formats.errors import FormatError
-from formats.q25tokrt.layout import COMPACT_ID_BITS, EMPTY_PAIR_ROW, PAIR_CHECK_BITS, PAIR_ROW
+from formats.q25tokrt.compact_records import COMPACT_ID_BITS, EMPTY_PAIR_ROW, PAIR_CHECK_BITS, PAIR_ROW
 from formats.q25tokrt.pair_index import FIRST_SEED, next_seed
 
 if TYPE_CHECKING:

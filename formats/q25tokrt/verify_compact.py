@@ -10,8 +10,9 @@ from formats import ps_bundle
 from formats.byte_strings import ByteStrings
 from formats.layout import Place
 from formats.q25tokrt import compact_tables, perfect_index
+from formats.q25tokrt.compact_records import MERGE_LOW_BITS
 from formats.q25tokrt.image import REBUILD
-from formats.q25tokrt.layout import BYTE_TOKEN, HEADER, MERGE_LOW_BITS, N_BYTES, Kind
+from formats.q25tokrt.layout import BYTE_TOKEN, HEADER, N_BYTES, Kind
 from formats.q25tokrt.section_checks import SectionChecks, require_crc
 from formats.token_types import TokenType
 

@@ -110,6 +110,8 @@ def _print_text(title: str, changes: Changes) -> None:
         say(f"{plain(title)}: no difference")
         return
     say(f"{plain(title)}: {changes.total:,} {'change' if changes.total == 1 else 'changes'}")
+    if changes.note:
+        say(f"  {changes.note}")
     for section in changes.sections():
         say(f"  {section}: {changes.summary(section)}")
     for change in changes.kept:
@@ -120,6 +122,8 @@ def _print_text(title: str, changes: Changes) -> None:
 
 
 def _print_json(title: str, changes: Changes) -> None:
+    if changes.note:
+        say(json_line({"file": title, "note": changes.note}))
     for (section, kind), number in changes.counts.items():
         fields = {name: count for (of, name), count in changes.fields.items() if of == section}
         say(json_line({"file": title, "section": section, "kind": kind, "count": number, "fields": fields}))

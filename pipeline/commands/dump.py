@@ -116,14 +116,10 @@ def _token(artifact: ArtifactFile, tokens: Tokens | None, number: int) -> _Chose
     from pipeline.errors import UsageError
 
     name = plain(artifact.path.name)
-    if tokens is not None and tokens.path:
+    if tokens is not None and tokens.has_places:
         if number >= len(tokens):
             raise UsageError(f"{name}: expected a token id below {len(tokens)}, found {number}")
-        paths = [f"{tokens.path}[{number}]"]
-        if tokens.data_path and tokens.strings is not None:
-            start = int(tokens.strings.starts[number])
-            paths.append(f"{tokens.data_path}[{start}:{start + int(tokens.strings.lengths[number])}]")
-        selections = [select(artifact.walk.root, path, name) for path in paths]
+        selections = [select(artifact.walk.root, path, name) for path in tokens.places(number)]
         return _Chosen(selections, tokens.facts(number))
     lists = [part for part in artifact.walk.root.parts if isinstance(part, List)]
     if not lists:

@@ -47,6 +47,7 @@ class Changes:
         counts: by section and kind.
         fields: changed fields, by section and name.
         kept: in the order they were found.
+        note: what can be said of the files in one line, though they are hardly comparable; or empty.
 
     """
 
@@ -54,6 +55,7 @@ class Changes:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     fields: Counter[tuple[str, str]] = field(default_factory=Counter)
     kept: list[Change] = field(default_factory=list)
+    note: str = ""
     _kept: Counter[str] = field(default_factory=Counter)
 
     def count(self, section: str, kind: str, number: int = 1, name: str = "") -> None:

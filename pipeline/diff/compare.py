@@ -9,6 +9,7 @@ import numpy as np
 from formats.byte_strings import ByteStrings
 from formats.layout.tree import Gap, Group, Items, Leaf, List, Part, Rest, Rows, Table
 from pipeline.diff.changes import ADDED, CHANGED, REMOVED, Change, Changes
+from pipeline.diff.profiles import profile_words
 from pipeline.diff.tables import compare_tables, side_of, strings_side
 from pipeline.dump.paths import step
 from pipeline.dump.tokens import tokens_of
@@ -45,6 +46,7 @@ class _Comparison:
         if self.first.data == self.second.data:
             return self.changes
         self._groups(self.first.walk.root, self.second.walk.root, "", "")
+        self.changes.note = profile_words((self.first, self.tokens[0]), (self.second, self.tokens[1]))
         if not self.changes.total:
             # Padding of another size, or what follows from a row's place and is wrong alike in both.
             self._runs(self.first.data, self.second.data, "file", "file")

@@ -75,6 +75,19 @@ class Tokens:
             return len(self.strings)
         return 0 if self.types is None else len(self.types)
 
+    @property
+    def has_places(self) -> bool:
+        """Whether the tokens lie in the file itself."""
+        return bool(self.path)
+
+    def places(self, token_id: int) -> list[str]:
+        """List the paths of what the file has of a token, where it has places for tokens."""
+        places = [f"{self.path}[{token_id}]"]
+        if self.data_path and self.strings is not None:
+            start = int(self.strings.starts[token_id])
+            places.append(f"{self.data_path}[{start}:{start + int(self.strings.lengths[token_id])}]")
+        return places
+
     def name(self, token_id: int) -> str:
         """Give a token's text, quoted; what is beyond the tokens has none."""
         if self.strings is None or not 0 <= token_id < len(self.strings):
@@ -165,15 +178,17 @@ def tokens_of(artifact: ArtifactFile) -> Tokens | None:
 
 
 def _image(artifact: ArtifactFile) -> Tokens | None:
-    index = _inside(artifact.walk.root, "sections", "token_index")
-    data = _inside(artifact.walk.root, "sections", "token_bytes")
+    index = part_inside(artifact.walk.root, "sections", "token_index")
+    data = part_inside(artifact.walk.root, "sections", "token_bytes")
     if not isinstance(index, Rows) or not isinstance(data, Leaf):
-        return None
+        from pipeline.dump.compact_tokens import compact_tokens
+
+        return compact_tokens(artifact)
     return _indexed("sections.token_index", index, data.value, "sections.token_bytes")
 
 
 def _token_index(artifact: ArtifactFile) -> Tokens | None:
-    index = _inside(artifact.walk.root, "token_index")
+    index = part_inside(artifact.walk.root, "token_index")
     beside = _bytes_beside(artifact.path, ps_bundle.BYTES_FILE)
     if not isinstance(index, Rows):
         return None
@@ -205,7 +220,7 @@ def _indexed(path: str, index: Rows, data: memoryview | None, data_path: str = "
 
 def _listed(path: str, spelling: str) -> Callable[[ArtifactFile], Tokens | None]:
     def read(artifact: ArtifactFile) -> Tokens | None:
-        found = _inside(artifact.walk.root, path)
+        found = part_inside(artifact.walk.root, path)
         if not isinstance(found, Strings):
             return None
         types = _types_beside(artifact.path)
@@ -217,10 +232,10 @@ def _listed(path: str, spelling: str) -> Callable[[ArtifactFile], Tokens | None]
 
 
 def _gguf(artifact: ArtifactFile) -> Tokens | None:
-    pairs = _inside(artifact.walk.root, "key_values")
+    pairs = part_inside(artifact.walk.root, "key_values")
     values: dict[bytes, Part] = {}
     for pair in pairs.items if isinstance(pairs, Items) else []:
-        array = _inside(pair, "value", "elements")
+        array = part_inside(pair, "value", "elements")
         if array is not None:
             values[pair.label] = array
     found, types = values.get(b"tokenizer.ggml.tokens"), values.get(b"tokenizer.ggml.token_type")
@@ -231,7 +246,7 @@ def _gguf(artifact: ArtifactFile) -> Tokens | None:
 
 
 def _token_types(artifact: ArtifactFile) -> Tokens | None:
-    found, beside = _inside(artifact.walk.root, "token_types"), _beside(artifact)
+    found, beside = part_inside(artifact.walk.root, "token_types"), _beside(artifact)
     if not isinstance(found, Rows):
         return None
     strings = None if beside is None else beside.strings
@@ -242,7 +257,8 @@ def _strings(artifact: ArtifactFile, found: Strings) -> ByteStrings:
     return ByteStrings(np.frombuffer(artifact.data, dtype=np.uint8), found.starts, found.lengths)
 
 
-def _inside(part: Part, *names: str) -> Part | None:
+def part_inside(part: Part, *names: str) -> Part | None:
+    """Find a part by the names that lead to it; None where it is not there."""
     for name in names:
         if not isinstance(part, Group):
             return None

@@ -42,6 +42,12 @@ def _named(declared: Field, value: Any) -> str:
     if declared.flags is not None:
         names = [str(flag.name).lower() for flag in declared.flags if flag & value]
         rest = value & ~sum(declared.flags)
+        if declared.above is not None:
+            shift, known = declared.above
+            word = _words_of(known).get(value >> shift)
+            if word is not None:
+                names.append(f"{known.__name__.lower()} {word}")
+                rest &= (1 << shift) - 1
         return ", ".join([*names, *([f"unknown 0x{rest:X}"] if rest else [])]) or "none"
     return ""
 

@@ -54,6 +54,8 @@ def enumerations(layout: FileLayout) -> list[Enumeration]:
             found.setdefault(snake(field.names.__name__), enumeration_of(field.names))
         if field.flags is not None:
             found.setdefault(snake(field.flags.__name__), flags_of(field.flags))
+        if field.above is not None:
+            found.setdefault(snake(field.above[1].__name__), enumeration_of(field.above[1]))
     return list(found.values())
 
 

@@ -55,7 +55,7 @@ def test_values_of_fields(built):
     (row,) = dump(built.out / IMAGE, "header.bos_id")
     assert (row["value"], row["words"]) == (0xFFFFFFFF, "4294967295 none")
     (row,) = dump(built.out / IMAGE, "header.flags")
-    assert row["words"] == "3 rank_is_out_id, nfc"
+    assert row["words"] == "3 rank_is_out_id, nfc, profile standard"
 
 
 @pytest.mark.parametrize(

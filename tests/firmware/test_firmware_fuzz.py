@@ -27,6 +27,7 @@ def images():
     yield grown(*MERGES[:3], added=ADDED[:3], byte_values=few).image(end_ids=(3,))
     yield grown(*MERGES, added=ADDED, pads=2).image(end_ids=(3,))
     yield grown(*MERGES, added=ADDED, pads=2).image(profile=Profile.FAST)
+    yield grown(*MERGES, added=ADDED, pads=2).image(profile=Profile.COMPACT)
     yield grown("a|b", byte_values=b"ab").image(nfc=False, align=512)
     yield grown(byte_values=b"abc", added=[("abc", CONTROL), ("ab", USER_DEFINED)]).image(
         pre_name="deepseek-r1-qwen"
@@ -60,8 +61,8 @@ def test_hostile_images(fuzzer, tmp_path):
     fuzz(fuzzer("fuzz_image.c"), tmp_path, image_seeds(), SECONDS - SECONDS // 2, 8192)
 
 
-@pytest.mark.parametrize("number", [1, 2], ids=["standard", "fast"])
+@pytest.mark.parametrize("number", [1, 2, 3], ids=["standard", "fast", "compact"])
 def test_hostile_text(fuzzer, tmp_path, number):
     image = tmp_path / "image"
     image.write_bytes(list(images())[number])
-    fuzz(fuzzer("fuzz_text.c"), tmp_path, text_seeds(), SECONDS // 4, 2048, Q25_FUZZ_IMAGE=str(image))
+    fuzz(fuzzer("fuzz_text.c"), tmp_path, text_seeds(), SECONDS // 6, 2048, Q25_FUZZ_IMAGE=str(image))

@@ -12,8 +12,9 @@ from refusals import attempt, refusal
 from small_vocabulary import CONTROL, NORMAL, USER_DEFINED, SmallVocabulary, grown
 
 from formats.q25tokrt import compact_tables
+from formats.q25tokrt.compact_records import MAX_PENDING
 from formats.q25tokrt.image import REBUILD, open_image
-from formats.q25tokrt.layout import MAX_PENDING, SECTIONS, Kind, Profile
+from formats.q25tokrt.layout import SECTIONS, Kind, Profile
 from formats.q25tokrt.verify import verify_image
 from pipeline.bpe.decoder import Decoder
 from pipeline.bpe.encoder import Encoder
@@ -111,8 +112,8 @@ def test_a_token_that_is_too_deep():
 
     assert verify_image(comb(MAX_PENDING).image(profile=Profile.COMPACT))
     assert refusal(comb(MAX_PENDING + 1).image, profile=Profile.COMPACT) == (
-        "merge_table_u32.bin: merge_table[32] at offset 0x200 (512): expected a token of which at most 32 parts wait while it is taken apart, found 33"
-        + STANDARD_SERVES
+        "merge_table_u32.bin: merge_table[32] at offset 0x200 (512): "
+        "expected a token of which at most 32 parts wait while it is taken apart, found 33" + STANDARD_SERVES
     )
 
 
@@ -168,7 +169,7 @@ def edited(kind, offset, data, **header):
         ),
         (
             Kind.MERGE_LOW_BITS, 12, b"\x63",
-            "merge_low_bits[3] at offset 0x{at:X} ({at}): expected each pair once, found the pair 99, 97 of row 2 again",
+            "merge_low_bits[3] at offset 0x{at:X} ({at}): expected each pair once, found the pair 99, 97 of row 2",
         ),
         (Kind.PAIR_MULTIPLIERS, 0, b"\xff\xff", "pair_multipliers[0] at offset 0x{at:X} ({at}): expected 0x"),
         (Kind.PAIR_ROWS, 3, b"\1\2\3", "pair_rows[1] at offset 0x{at:X} ({at}): expected 0x"),

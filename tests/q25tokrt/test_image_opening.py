@@ -29,7 +29,7 @@ def test_the_image_itself_is_fine():
         assert verify_image(data).header.n_tokens == 261
 
 
-FLAGS = "no bits but 0 to 2, and a profile from 0 to 1 in bits 8 to 11"
+FLAGS = "no bits but 0 to 2, and a profile from 0 to 2 in bits 8 to 11"
 NAME = "at most 31 printable ASCII characters, then NULs"
 MAGIC_HEX = "51 32 35 54 4f 4b 52"
 
@@ -45,7 +45,7 @@ MAGIC_HEX = "51 32 35 54 4f 4b 52"
         ("total_bytes", SIZE - 64, 16, f"{SIZE}, the size of the file", f"{SIZE - 64}{REBUILD}"),
         ("total_bytes", SIZE + 64, 16, f"{SIZE}, the size of the file", f"{SIZE + 64}{REBUILD}"),
         ("flags", 8, 20, FLAGS, "8"),
-        ("flags", 0x202, 20, FLAGS, "514"),
+        ("flags", 0x302, 20, FLAGS, "770"),
         ("flags", 1 << 31, 20, FLAGS, "2147483648"),
         ("section_count", 5, 24, "6 to 32", "5"),
         ("section_count", 33, 24, "6 to 32", "33"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from format_files import real_file, small_files
 from kaitai_parsers import compile_all, parsers
+from small_vocabulary import CONTROL, grown
 
 from formats.byte_strings import ByteStrings
 from formats.catalog import BY_NAME, FORMATS
@@ -11,6 +12,7 @@ from formats.layout import Lines, Placed, Record
 from formats.layout.tree import Gap, Group, Items, Leaf, Strings
 from formats.layout.walk import walk
 from formats.ps_bundle import MERGE_RECORD, TOKEN_INDEX_RECORD
+from formats.q25tokrt.layout import Profile
 
 kaitaistruct = pytest.importorskip("kaitaistruct")
 
@@ -99,6 +101,14 @@ def test_a_real_file_is_read_alike(name, compiled):
     found = walk(BY_NAME[name].layout, data, name)
     assert found.faults == []
     assert_same(found.root, compiled[name].from_bytes(data), data)
+
+
+@pytest.mark.parametrize("profile", [known for known in Profile if known is not Profile.STANDARD])
+def test_images_of_other_profiles_are_read_alike(profile, compiled):
+    data = grown("a|b", "ab|c", added=[("<s>", CONTROL)], pads=2).image(profile=profile)
+    found = walk(BY_NAME["q25tokrt"].layout, data, "image")
+    assert found.faults == []
+    assert_same(found.root, compiled["q25tokrt"].from_bytes(data), data)
 
 
 # Of the larger ones the first has the vocabulary of the real file above.

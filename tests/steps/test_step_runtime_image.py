@@ -161,3 +161,20 @@ def test_it_verifies(image):
     assert (
         call("verify", image.project.out / "q25_tokenizer.img").done().out.startswith("1 of 1 file verified")
     )
+
+
+@pytest.mark.parametrize("profile", ["fast", "compact"])
+def test_other_profiles_give_the_same_ids(image, profile):
+    image().done()
+    plain = image.bytes()
+    texts = ["hi<|im_end|> there", "e\u0301\u4e2d"]
+    ids = [call("encode", image.project.out, text).done().out.split() for text in texts]
+    outcome = image.project.run("--set", f"steps.runtime_image.profile={profile}").done()
+    assert outcome.lines[-2].strip().startswith(f"{profile}, {len(image.bytes()):,} bytes, ")
+    assert image.manifest()["profile"] == profile
+    assert image.bytes() != plain
+    assert call("verify", image.project.out / "q25_tokenizer.img").done()
+    for text, known in zip(texts, ids, strict=True):
+        assert call("encode", image.project.out, text).done().out.split() == known
+        decoded = call("decode", image.project.out, *known).done().out
+        assert decoded == text.replace("e\u0301", "\xe9")

@@ -9,7 +9,7 @@ from image_bytes import ImageBytes
 from metal_board import BAD_INPUT
 from small_vocabulary import grown
 
-from formats.q25tokrt.layout import Kind
+from formats.q25tokrt.layout import Kind, Profile
 
 SECTIONS = (
     "token_index",
@@ -20,8 +20,16 @@ SECTIONS = (
     "special_token_index",
     "token_trie",
     "token_prefixes",
+    "merge_low_bits",
+    "merge_high_bits",
+    "pair_multipliers",
+    "pair_rows",
+    "stored_token_index",
+    "stored_token_bytes",
+    "byte_values",
 )
-SMALL = grown("a|b", "ab|c", "c|a", pads=2).image()
+VOCABULARY = grown("a|b", "ab|c", "c|a", pads=2)
+SMALL = VOCABULARY.image()
 
 
 def refused(board, image):
@@ -55,6 +63,18 @@ def test_a_bit_in_a_section(board, real_image, number):
     place = image.section(number)
     image.raw[(place.start + place.stop) // 2] ^= 0x10
     assert refused(board, image) == f"BAD_SECTION_CRC in {SECTIONS[number]}, row 0, {at(place.start)}"
+
+
+def test_a_bit_in_a_section_of_a_compact_image(board):
+    whole = VOCABULARY.image(profile=Profile.COMPACT)
+    for number in range(9):
+        image = ImageBytes(whole)
+        place = image.section(number)
+        if place.start != place.stop:
+            image.raw[place.start] ^= 1
+            name = Kind(image.entry(number, "kind")).name.lower()
+            assert name in SECTIONS
+            assert refused(board, image) == f"BAD_SECTION_CRC in {name}, row 0, {at(place.start)}"
 
 
 def test_a_bit_of_padding(board, real_image):

@@ -9,8 +9,11 @@ from bpe_oracle import Oracle
 from bpe_texts import nasty_texts, real_texts
 from bpe_vocabulary import GOLDEN, ListTables
 from metal_board import BAD_INPUT, EXAMPLE, GOOD, LINE_FAILED
+from real_models import RealTables
 from required_tools import need
 from small_vocabulary import CONTROL, USER_DEFINED, grown
+
+from formats.q25tokrt.layout import Profile
 
 LONGEST = 65_536
 
@@ -95,12 +98,14 @@ def test_other_exception_levels(board, real_image, qwen3, oracles, machine):
     assert_all_good(run, CHOSEN, qwen3, oracles["all"])
 
 
-def test_the_text_that_is_linked_in(board, real_image, qwen3, oracles):
+@pytest.mark.parametrize("profile", Profile, ids=lambda profile: profile.name.lower())
+def test_the_text_that_is_linked_in(board, qwen3, oracles, profile):
     text = (EXAMPLE / "lines.txt").read_bytes().decode()
     lines = text.removesuffix("\n").split("\n")
     assert "" in lines
     assert any(unicodedata.normalize("NFC", line) != line for line in lines)
-    assert_all_good(board.run(real_image), lines, qwen3, oracles["all"])
+    image = RealTables.of("qwen3").image(profile=profile)
+    assert_all_good(board.run(image), lines, qwen3, oracles["all"])
 
 
 def test_other_addresses(boards, real_image, qwen3, oracles):
