@@ -581,27 +581,37 @@ typedef struct token_reader {
 #define ENDED 256u
 #define DAMAGED 257u
 
-static Q25_NL_HOT uint32_t next_byte(const q25_nl_bundle_view *bundle, token_reader *reader)
+#ifndef Q25_NL_NO_COMPACT
+
+static Q25_NL_HOT uint32_t next_made_byte(const q25_nl_bundle_view *bundle, token_reader *reader)
+{
+    uint32_t id, n_pending = reader->n_pending;
+    if (n_pending == 0) {
+        return ENDED;
+    }
+    if (reader->left == 0) {
+        return DAMAGED;
+    }
+    id = reader->pending[--n_pending];
+    while (id >= 256) {
+        if (id >= bundle->first_stored || n_pending == MAX_PENDING) {
+            return DAMAGED;
+        }
+        parts_of(bundle, id - 256, &id, &reader->pending[n_pending++]);
+        Q25_NL_STEP();
+    }
+    reader->n_pending = n_pending;
+    reader->left--;
+    return bundle->byte_values[id];
+}
+
+#endif
+
+static Q25_NL_INLINE uint32_t next_byte(const q25_nl_bundle_view *bundle, token_reader *reader)
 {
 #ifndef Q25_NL_NO_COMPACT
     if (reader->stored == NULL) {
-        uint32_t id;
-        if (reader->n_pending == 0) {
-            return ENDED;
-        }
-        if (reader->left == 0) {
-            return DAMAGED;
-        }
-        id = reader->pending[--reader->n_pending];
-        while (id >= 256) {
-            if (id >= bundle->first_stored || reader->n_pending == MAX_PENDING) {
-                return DAMAGED;
-            }
-            parts_of(bundle, id - 256, &id, &reader->pending[reader->n_pending++]);
-            Q25_NL_STEP();
-        }
-        reader->left--;
-        return bundle->byte_values[id];
+        return next_made_byte(bundle, reader);
     }
 #endif
     (void)bundle;
@@ -2680,6 +2690,36 @@ static q25_nl_status read_shown(const q25_nl_bundle_view *bundle, uint32_t id, u
     return Q25_NL_OK;
 }
 
+/* Puts the bytes of a token behind those that are there, of which there may be more than room. */
+static Q25_NL_INLINE q25_nl_status put_text(const q25_nl_bundle_view *bundle, token_reader *reader,
+                                            uint8_t *text, size_t capacity, size_t *n_bytes)
+{
+    const uint8_t *stored = reader->stored;
+    size_t at = *n_bytes;
+    *n_bytes += reader->left;
+#ifndef Q25_NL_NO_COMPACT
+    if (stored == NULL) {
+        uint32_t byte = next_made_byte(bundle, reader);
+        for (; byte < ENDED; byte = next_made_byte(bundle, reader)) {
+            if (at < capacity) {
+                text[at] = (uint8_t)byte;
+            }
+            at++;
+        }
+        *n_bytes = at;
+        return byte == DAMAGED ? Q25_NL_IMAGE_DAMAGED : Q25_NL_OK;
+    }
+#endif
+    (void)bundle;
+    for (; at < *n_bytes; at++) {
+        if (at < capacity) {
+            text[at] = *stored++;
+            Q25_NL_PLAIN_LOOP();
+        }
+    }
+    return Q25_NL_OK;
+}
+
 /* Makes the bytes still to come exact, of what is taken apart too. */
 static q25_nl_status count_bytes(const q25_nl_bundle_view *bundle, uint32_t id, token_reader *reader)
 {
@@ -2716,20 +2756,14 @@ q25_nl_status q25_nl_tokenizer_bundle_detokenize(const q25_nl_bundle_view *bundl
     }
     for (at = 0; at < n_ids; at++) {
         token_reader reader;
-        uint32_t byte;
         if ((flags & Q25_NL_STOP_AT_END) != 0 && q25_nl_tokenizer_is_end_id(bundle, ids[at])) {
             break;
         }
         status = read_shown(bundle, ids[at], flags, &reader);
-        byte = status == Q25_NL_OK ? next_byte(bundle, &reader) : DAMAGED;
-        for (; byte < ENDED; byte = next_byte(bundle, &reader)) {
-            if (n_bytes < text_capacity) {
-                text[n_bytes] = (uint8_t)byte;
-            }
-            n_bytes++;
+        if (status == Q25_NL_OK) {
+            status = put_text(bundle, &reader, text, text_capacity, &n_bytes);
         }
-        if (byte == DAMAGED) {
-            status = status == Q25_NL_OK ? Q25_NL_IMAGE_DAMAGED : status;
+        if (status != Q25_NL_OK) {
             n_bytes = 0;
             break;
         }
