@@ -171,29 +171,23 @@ class GreedyEncoder:
 
         """
         found: list[GreedyToken] = []
-        done, after_blank = 0, False
+        done = 0
         for start, end in self._special_places(text):
-            self._add_stretch(found, text, done, start, fences, after_blank=after_blank)
+            self._add_stretch(found, text, done, start, fences)
             found.append(GreedyToken(self._ids[text[start:end]], start, end, How.SPECIAL))
-            done, after_blank = end, False
-        self._add_stretch(found, text, done, len(text), fences, after_blank=after_blank)
+            done = end
+        self._add_stretch(found, text, done, len(text), fences)
         return found
 
     def _special_places(self, text: bytes) -> Iterator[tuple[int, int]]:
         return (match.span() for match in self._specials.finditer(text)) if self._specials else iter(())
 
     def _add_stretch(
-        self,
-        found: list[GreedyToken],
-        text: bytes,
-        at: int,
-        end: int,
-        fences: Sequence[int],
-        *,
-        after_blank: bool,
+        self, found: list[GreedyToken], text: bytes, at: int, end: int, fences: Sequence[int]
     ) -> None:
-        """Append the tokens of the text from `at` to `end`, which no match crosses."""
+        """Append the tokens of the text from `at` to `end`, which no match crosses; a blank at its end is lost."""
         rules = self.rules
+        after_blank = False
         while at < end:
             if text[at] == 0x20:
                 after_blank = True

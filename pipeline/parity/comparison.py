@@ -14,7 +14,7 @@ from pipeline.parity.passage import Passage, Span
 from pipeline.sources.errors import path_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from pipeline.bpe.encoder import Encoder
     from pipeline.parity.alignment import Region
@@ -181,21 +181,26 @@ class Comparison:
         """Compare one sample; returns its bytes."""
         data = sample.text.encode()
         passage = Passage(self._exact.stretches(sample.text), nfc=self._tables.nfc)
-        self._count(REFERENCE, sample, passage, expected, expected)
+        forms = (data, passage.data)
+        self._count(REFERENCE, sample.group, forms, expected, expected)
         cuts: Cuts | None = None
+        explained: dict[Hashable, list[Difference]] = {}
         for party in self._parties:
             try:
                 found = party.encode(sample.text)
             except ModelError as error:
                 place = f"{party.key}: {path_words(sample.group)}, sample {sample.number}"
                 raise ModelError(f"{place}: {error}") from error
-            count = self._count(party.key, sample, passage, expected, found)
+            count = self._count(party.key, sample.group, forms, expected, found)
             if found == expected:
                 continue
             if cuts is None:
                 cuts = Cuts(self._spans(passage, expected), len(data))
             outcome = self.outcomes[party.key]
-            for difference in _differences(party, sample, data, cuts):
+            manner = party.manner(sample.text)
+            if manner not in explained:
+                explained[manner] = _differences(party, sample, data, cuts)
+            for difference in explained[manner]:
                 count.wrong += len(difference.expected)
                 count.causes[difference.causes[0]] += 1
                 outcome.first = outcome.first or difference
@@ -205,15 +210,15 @@ class Comparison:
         return len(data)
 
     def _count(
-        self, key: str, sample: Sample, passage: Passage, expected: list[int], found: list[int]
+        self, key: str, group: str, forms: tuple[bytes, bytes], expected: list[int], found: list[int]
     ) -> Count:
-        count = self.outcomes[key].groups.setdefault(sample.group, Count())
-        data = sample.text.encode()
+        """Count a sample, whose text and its normal form are given, for a party."""
+        count = self.outcomes[key].groups.setdefault(group, Count())
         joined = b"".join(map(self._tables.token_bytes, found))
         count.samples += 1
         count.equal += found == expected
-        count.returned += joined in (data, passage.data)
-        count.size += len(data)
+        count.returned += joined in forms
+        count.size += len(forms[0])
         count.tokens += len(found)
         count.expected += len(expected)
         return count

@@ -30,9 +30,10 @@ from pipeline.parity.parties import likely
 from pipeline.parity.passage import Passage, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from pipeline.bpe.encoder import Encoder
+    from pipeline.engines.greedy import GreedyToken
     from pipeline.parity.causes import Mended
     from pipeline.parity.model_tables import ModelTables
 
@@ -119,6 +120,22 @@ class GreedyParty:
         self._exact = mending.exact
         self._encoder_with = cache(self._make_encoder)
 
+    def manner(self, text: str) -> Hashable:
+        """Give the variant's rules, less those that no tokens of the text depend on.
+
+        Mending changes nothing of that: the text may be spelled otherwise and brought to NFC, but neither makes
+        a blank, a newline or a character of the special tokens that was not there.
+        """
+        rules, data = self._encoder.rules, text.encode()
+        needed = replace(
+            rules,
+            blank_needs_token=rules.blank_needs_token and data.startswith(b" "),
+            lone_blank=rules.lone_blank and b" " in data,
+            specials=rules.specials if any(special in data for special in rules.specials) else (),
+            newline_run=rules.newline_run if b"\n\n" in data else 1,
+        )
+        return self._mending, needed
+
     def likely(self, text: str) -> Sequence[Cause]:
         """List those of its stages that are worth trying on a text, in order."""
         return likely(self.stages, text, self._exact)
@@ -132,14 +149,10 @@ class GreedyParty:
         passage, borders = self._mending.passage(text, nfc=Cause.NORMALISATION in mended)
         spelled = _Spelled(passage, _pattern(mended), told_apart=Cause.BYTE_ALIAS in mended)
         fences = [spelled.place_of(border) for border in borders] if Cause.PRE_TOKENIZER in mended else []
-        encoder = self._mended_encoder(mended)
-        tokens = [
-            Span(token.token, spelled.origin_of(token.start), spelled.origin_of(token.end))
-            for token in encoder.tokens(spelled.data, fences)
-        ]
+        tokens = spelled.origins(self._mended_encoder(mended).tokens(spelled.data, fences))
         if Cause.MERGE_ORDER in mended:
             tokens = self._merged(tokens, passage.data, set(borders))
-        return [passage.span(*token) for token in tokens]
+        return tokens if passage.is_as_given else [passage.span(*token) for token in tokens]
 
     def _mended_encoder(self, mended: Mended) -> GreedyEncoder:
         return self._encoder_with(all_specials=Cause.SPECIAL in mended, told_apart=Cause.BYTE_ALIAS in mended)
@@ -232,6 +245,12 @@ class _Spelled:
         """Tell where a place of the passage lies in the spelled data."""
         return offset + bisect_left(self._places, offset)
 
-    def origin_of(self, offset: int) -> int:
-        """Tell where a place of the spelled data lies in the passage."""
-        return offset - bisect_left(self._doubled, offset) if self._places else offset
+    def origins(self, tokens: Iterable[GreedyToken]) -> list[Span]:
+        """Tell what in the passage the tokens of the spelled data were made from."""
+        if not self._places:
+            return [Span(token, start, end) for token, start, end, _ in tokens]
+        doubled = self._doubled
+        return [
+            Span(token, start - bisect_left(doubled, start), end - bisect_left(doubled, end))
+            for token, start, end, _ in tokens
+        ]

@@ -14,7 +14,7 @@ from pipeline.parity.causes import Cause
 from pipeline.parity.passage import Passage, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from pipeline.bpe.encoder import Encoder
     from pipeline.parity.causes import Mended
@@ -38,6 +38,9 @@ class Party(Protocol):
     @property
     def stages(self) -> Sequence[Cause]:
         """The stages at which it can be mended, in the order of `Cause`."""
+
+    def manner(self, text: str) -> Hashable:
+        """Give what is the same for parties that trace a text alike, whatever is mended."""
 
     def likely(self, text: str) -> Sequence[Cause]:
         """List those of its stages that are worth trying on a text, in order."""
@@ -82,6 +85,10 @@ class StagedParty:
     token_bytes: Callable[[int], bytes]
 
     stages = (Cause.SPECIAL, Cause.NORMALISATION, Cause.PRE_TOKENIZER, Cause.MERGE_ORDER)
+
+    def manner(self, text: str) -> Hashable:  # noqa: ARG002  # of one for all texts
+        """Give what no other party shares: its key."""
+        return self.key
 
     def likely(self, text: str) -> Sequence[Cause]:
         """List those of its stages that are worth trying on a text, in order."""

@@ -46,6 +46,7 @@ class Passage:
     Attributes:
         parts: in order; none is empty.
         data: all of it in UTF-8. Offsets in a passage are offsets in this.
+        is_as_given: NFC changed nothing, so that offsets in the passage are those in the text.
 
     """
 
@@ -54,12 +55,12 @@ class Passage:
         self._starts: list[int] = []
         self._maps: list[tuple[int, SourceMap]] = []
         chunks: list[bytes] = []
-        self._is_as_given = True
+        self.is_as_given = True
         at = source = 0
         for given, special in parts:
             found = list(changes(given)) if nfc and special is None else []
             text = applied(given, found)
-            self._is_as_given = self._is_as_given and not found
+            self.is_as_given = self.is_as_given and not found
             self.parts.append(Part(text, special, at))
             self._starts.append(at)
             self._maps.append((source, SourceMap(given, found)))
@@ -70,7 +71,7 @@ class Passage:
 
     def span(self, token: int, start: int, end: int) -> Span:
         """Give a token's place in the text, from its place in the passage."""
-        if self._is_as_given:
+        if self.is_as_given:
             return Span(token, start, end)
         return Span(token, self._source_start(start), self._source_end(end))
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from parity_parties import all_parties
 
 from formats.q25tokrt.verify import verify_image
+from pipeline.bpe.nfc import is_nfc, nfc
+from pipeline.engines.greedy import SPECIALS_FIRST
 from pipeline.parity.alignment import Cuts
 from pipeline.parity.assembly import Assembly
 from pipeline.parity.causes import Cause
@@ -70,6 +72,51 @@ def test_a_stage_that_is_not_likely_changes_nothing(parties, key):
         for stage in party.stages:
             if stage not in likely:
                 assert party.trace(text, frozenset({stage})) == plain, (stage, ascii(text))
+
+
+def test_parties_of_one_manner_trace_alike(parties):
+    """Whatever is mended; and the variants often are of one manner, so that a difference is explained once."""
+    chance = random.Random(97)
+    stages = parties["greedy_base"].stages
+    found = 0
+    for text in texts(60, seed=97):
+        by_manner = {}
+        for party in parties.values():
+            by_manner.setdefault(party.manner(text), []).append(party)
+        for mended in (frozenset(), frozenset(chance.sample(stages, chance.randint(1, len(stages))))):
+            for first, *others in by_manner.values():
+                for other in others:
+                    assert other.trace(text, mended) == first.trace(text, mended), (mended, ascii(text))
+                    found += 1
+    assert found > 60
+
+
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ("ab", ["base A AB specials_first"]),
+        ("a b\n", ["base A specials_first", "AB"]),
+        (" ab", ["base specials_first", "A", "AB"]),
+        ("a\n\nb", ["base A AB", "specials_first"]),
+        ("<think>", ["base A AB", "specials_first"]),
+        (" <think>", ["base", "A", "AB", "specials_first"]),
+    ],
+)
+def test_the_manner_of_a_variant(parties, text, alike):
+    manners = {}
+    for key, party in parties.items():
+        manners.setdefault(party.manner(text), []).append(key.removeprefix("greedy_"))
+    assert [" ".join(keys) for keys in manners.values()] == ["exact", "rank_bpe", *alike, "tokenizer_bin"]
+
+
+def test_nfc_makes_nothing_that_the_manner_depends_on():
+    """No character but itself becomes a blank, a newline, or one of a special token."""
+    looked_for = set(" \n") | set(b"".join(SPECIALS_FIRST).decode())
+    changed = {
+        char: nfc(char) for char in map(chr, (*range(0xD800), *range(0xE000, 0x30000))) if not is_nfc(char)
+    }
+    assert len(changed) > 1_000
+    assert not [char for char, form in changed.items() if not looked_for.isdisjoint(form)]
 
 
 @pytest.mark.parametrize("key", KEYS)
