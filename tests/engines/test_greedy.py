@@ -32,7 +32,8 @@ def known_sequences():
 
 @pytest.fixture(scope="module")
 def encoders(qwen3_entries):
-    return {name: GreedyEncoder(qwen3_entries, rules) for name, rules in VARIANTS.items()}
+    encoder = GreedyEncoder(qwen3_entries)
+    return {name: encoder.with_rules(rules) for name, rules in VARIANTS.items()}
 
 
 @pytest.mark.parametrize(("variant", "text", "ids"), known_sequences())
@@ -184,7 +185,7 @@ def test_the_tokens_lie_in_the_text_one_behind_the_other(encoders):
     "unit", [b"a", b" ", b"\n", b"<", b" a", "中".encode(), b"\x00", b"<|im_start|>", b"\xff"]
 )
 def test_long_runs_take_linear_time(encoders, unit):
-    """A quadratic way would take hours."""
-    text = unit * (100_000 // len(unit))
-    for encoder in encoders.values():
-        assert len(encoder.encode(text)) <= len(text)
+    """A quadratic way would take many minutes. These two variants have every rule."""
+    text = unit * (40_000 // len(unit))
+    for name in ("AB", "specials_first"):
+        assert len(encoders[name].encode(text)) <= len(text)

@@ -47,9 +47,20 @@ def probes():
     return {probe["text"]: probe["engine"] for probe in facts["probes"] + facts["more_probes"]}
 
 
-def wrong_probes(entries):
-    encoder = GreedyEncoder(ByteStrings.from_list(entries))
-    return [text for text, ids in probes().items() if encoder.encode(text.encode()) != ids]
+class Variant:
+    """A spelling of the entries, and the encoder on it."""
+
+    def __init__(self, vocabulary, left_out):
+        self.entries = entries_without(vocabulary, left_out)
+        self.encoder = GreedyEncoder(ByteStrings.from_list(self.entries))
+
+    def wrong_probes(self):
+        return [text for text, ids in probes().items() if self.encoder.encode(text.encode()) != ids]
+
+    def changed(self, whole):
+        """List the ids whose entry is another than by the whole rule."""
+        pairs = zip(self.entries, whole.entries, strict=True)
+        return [token for token, (mine, other) in enumerate(pairs) if mine != other]
 
 
 @pytest.fixture(scope="module")
@@ -59,40 +70,49 @@ def vocabulary(qwen3_tables):
 
 @pytest.fixture(scope="module")
 def whole(vocabulary, qwen3_entries):
-    made = entries_without(vocabulary, set())
-    assert made == list(qwen3_entries), "the whole rule, so spelled, is that of the file"
+    made = Variant(vocabulary, set())
+    assert made.entries == list(qwen3_entries), "the whole rule, so spelled, is that of the file"
     return made
 
 
+@pytest.fixture(scope="module")
+def without_ad(vocabulary):
+    return Variant(vocabulary, SOFT_HYPHEN)
+
+
+@pytest.fixture(scope="module")
+def without_upper(vocabulary):
+    return Variant(vocabulary, UPPER_CONTROLS)
+
+
 def test_the_whole_rule_gives_every_probe(whole):
-    assert wrong_probes(whole) == []
+    assert whole.wrong_probes() == []
 
 
-def test_without_the_glyph_of_ad(vocabulary, whole):
+def test_without_the_glyph_of_ad(vocabulary, whole, without_ad):
     """`中` is E4 B8 AD and `学` E5 AD A6: what holds them can no longer be matched."""
-    mutated = entries_without(vocabulary, SOFT_HYPHEN)
-    changed = [token for token, text in enumerate(mutated) if text != whole[token]]
+    changed = without_ad.changed(whole)
     assert changed == [token for token in range(151_643) if b"\xad" in vocabulary.tokens[token]]
     assert (len(changed), changed[0]) == (2_664, 255)
-    assert wrong_probes(mutated) == ["回答：中国的首都是北京", "The 5th 版本 of 学习"]
+    assert without_ad.wrong_probes() == ["回答：中国的首都是北京", "The 5th 版本 of 学习"]
 
 
-def test_without_the_glyphs_of_80_to_a0(vocabulary, whole):
-    mutated = entries_without(vocabulary, UPPER_CONTROLS)
-    changed = [token for token, text in enumerate(mutated) if text != whole[token]]
+def test_without_the_glyphs_of_80_to_a0(vocabulary, whole, without_upper):
+    changed = without_upper.changed(whole)
     upper = bytes(range(0x80, 0xA1))
     assert changed == [
         token for token in range(151_643) if not set(upper).isdisjoint(vocabulary.tokens[token])
     ]
     assert (len(changed), changed[0]) == (46_787, 222)
-    assert wrong_probes(mutated) == ["回答：中国的首都是北京", "The 5th 版本 of 学习", "ā đ", "你好，世界！"]
+    assert without_upper.wrong_probes() == [
+        "回答：中国的首都是北京", "The 5th 版本 of 学习", "ā đ", "你好，世界！",
+    ]  # fmt: skip
 
 
-def test_without_either_the_bytes_of_the_text_do_not_come_back(vocabulary, whole):
+def test_without_either_the_bytes_of_the_text_do_not_come_back(whole, without_ad, without_upper):
     text = "中国的首都是北京".encode()
-    good = GreedyEncoder(ByteStrings.from_list(whole))
+    good = whole.encoder
     assert good.decode(good.encode(text)) == text
-    for left_out in (SOFT_HYPHEN, UPPER_CONTROLS):
-        bad = GreedyEncoder(ByteStrings.from_list(entries_without(vocabulary, left_out)))
+    for bad in (without_ad.encoder, without_upper.encoder):
         assert 0 in bad.encode(text), "an unmatched byte"
         assert bad.decode(bad.encode(text)) != text

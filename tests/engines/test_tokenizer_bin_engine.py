@@ -169,6 +169,6 @@ def test_bytes_without_a_string_are_left_out():
 
 @pytest.mark.parametrize("unit", ["a", " ", "中", "-", "'s", "<"])
 def test_long_runs(qwen3_engine, unit):
-    """A quadratic way would take hours."""
-    text = (unit * (200_000 // len(unit.encode()))).encode()
+    """A quadratic way would take many minutes."""
+    text = (unit * (50_000 // len(unit.encode()))).encode()
     assert qwen3_engine.decode(qwen3_engine.encode(text)) == text

@@ -12,7 +12,7 @@ from engines_build import EXAMPLES, HERE, LIBRARIES, PROGRAM, STRICT
 from real_models import RealTables
 from required_tools import need, run
 
-LEVELS = ["-O0", "-O2", "-O3", "-Os"]
+LEVELS = ["-O0", "-O3", *(pytest.param(level, marks=pytest.mark.long) for level in ("-O2", "-Os"))]
 
 
 @pytest.fixture(params=LIBRARIES, ids=lambda library: library.name)

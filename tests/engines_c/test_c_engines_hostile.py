@@ -259,7 +259,7 @@ def test_random_changes_of_a_small_file(driver, engine, layout, count):
     assert sound < count // 2
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(400, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [5, pytest.param(400, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("engine", "layout"), ENGINES)
 def test_random_bytes_of_a_real_file(driver, vocab_file, engine, layout, count):
     from real_models import RealTables

@@ -145,33 +145,45 @@ def test_every_string_is_found(driver):
     assert driver().run(requests)[1:] == [*range(len(texts)), NONE, NONE, NONE]
 
 
-@pytest.mark.parametrize("capacity", [0, 1, 5, 11, 12, ENOUGH])
-@pytest.mark.parametrize("kind", ["gcc", "sanitized"])
-def test_too_little_room(driver, vocab_file, layout, tokenizer_file, kind, capacity):
-    """What fits is written, and how much all takes is known."""
-    engine, text = LAYOUTS[layout], b"one two three four five six seven eight nine ten 11"
-    requests = Requests()
-    requests.open(GREEDY, vocab_file)
-    requests.open(engine, tokenizer_file)
-    for which in (GREEDY, engine):
-        requests.encode(which, text)
-        requests.encode(which, text, capacity=capacity)
-    _, _, *answers = driver(kind).run(requests)
-    for full, some in zip(answers[::2], answers[1::2], strict=True):
-        room = min(capacity, len(full.ids))
-        assert (full.status, some.status) == (0, 3 if room < len(full.ids) else 0)
-        assert (some.n_ids, some.ids, some.intact) == (full.n_ids, full.ids[:room], 1)
+CAPACITIES = [ENOUGH, 0, 1, 5, 11, 12]
 
+
+@pytest.mark.parametrize("kind", ["gcc", "sanitized"])
+def test_too_little_room_for_ids(driver, vocab_file, layout, tokenizer_file, models, kind):
+    """What fits is written, and how much all takes is known."""
+    text = b"one two three four five six seven eight nine ten 11"
+    model = TokenizerBinEngine(tokenizer_bin.read(tokenizer_file, layout))
+    expected = {GREEDY: models["base"].encode(text), LAYOUTS[layout]: model.encode(text)}
+    cases = [(engine, capacity) for engine in expected for capacity in CAPACITIES]
+    requests = Requests()
+    requests.open(GREEDY, vocab_file)
+    requests.open(LAYOUTS[layout], tokenizer_file)
+    for engine, capacity in cases:
+        requests.encode(engine, text, capacity=capacity)
+    for (engine, capacity), answer in zip(cases, driver(kind).run(requests)[2:], strict=True):
+        ids = expected[engine]
+        assert answer.status == (3 if capacity < len(ids) else 0), capacity
+        assert (answer.n_ids, answer.ids, answer.intact) == (len(ids), ids[:capacity], 1), capacity
+
+
+@pytest.mark.parametrize("kind", ["gcc", "sanitized"])
+def test_too_little_room_for_text(driver, vocab_file, layout, tokenizer_file, kind):
+    """The same; and an unknown id is refused at its index."""
+    engine = LAYOUTS[layout]
+    known = {
+        GREEDY: ([9707, 1879, 0], "HelloĠworld!".encode(), 5),
+        engine: ([9707, 1879, 0], b"Hello world!", 6),
+    }
+    cases = [(which, capacity) for which in known for capacity in CAPACITIES]
     requests = Requests()
     requests.open(GREEDY, vocab_file)
     requests.open(engine, tokenizer_file)
-    for which, full in zip((GREEDY, engine), answers[::2], strict=True):
-        requests.decode(which, full.ids)
-        requests.decode(which, full.ids, capacity)
-        requests.decode(which, [*full.ids, 151_936])
-    _, _, *answers = driver(kind).run(requests)
-    for full, some, wrong in zip(answers[::3], answers[1::3], answers[2::3], strict=True):
-        room = min(capacity, len(full.text))
-        assert (full.status, some.status) == (0, 3 if room < len(full.text) else 0)
-        assert (some.n_bytes, some.text, some.intact) == (full.n_bytes, full.text[:room], 1)
-        assert (wrong.status, wrong.n_read) == (5 if wrong is answers[2] else 6, full.n_read)
+    for which, capacity in cases:
+        requests.decode(which, known[which][0], capacity)
+        requests.decode(which, [*known[which][0], 151_936])
+    answers = driver(kind).run(requests)[2:]
+    for (which, capacity), some, wrong in zip(cases, answers[::2], answers[1::2], strict=True):
+        ids, text, unknown = known[which]
+        assert some.status == (3 if capacity < len(text) else 0), capacity
+        assert (some.n_bytes, some.text, some.intact) == (len(text), text[:capacity], 1), capacity
+        assert (wrong.status, wrong.n_read) == (unknown, len(ids))

@@ -13,7 +13,7 @@ UNITS = [
     b"a", b" a", b"=", b"ab", b"<", b"\n", b"<|im_start|", b"-", b" ", b"\0", b" -", "的".encode(),
     ("Ġ" * 127 + "-").encode(), b"=" * 127 + b"\0", b"<|im_start|>", b"the ", b"'s", b"\xff",
 ]  # fmt: skip
-BYTES = 60_000
+BYTES = 30_000
 GREEDY_STEPS = 40
 """For each byte of a text, with Qwen's vocabulary."""
 MERGE_STEPS = 4

@@ -35,11 +35,11 @@ def test_in_words(built, texts):
     assert "  found      258 100  'abc' 'd'" in lines
 
 
-def test_the_manifest_needs_no_such_step(built):
+def test_the_manifest_needs_no_such_step(built, few_texts):
     assert "parity" not in STEPS
     before = built.stamps()
     lines = call("parity", built.manifest).done().lines
-    assert "corpus built-in: " in lines[1]
+    assert f"corpus built-in: {few_texts} samples (as suits each text)" in lines[1]
     assert built.stamps() == before, "it only looks"
 
 

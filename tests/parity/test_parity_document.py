@@ -9,7 +9,7 @@ from tiny_model import USER_DEFINED, tokens
 
 from formats import tokenizer_bin, vocab_bin
 from formats.errors import FormatError
-from pipeline.parity.corpus import Sample, open_corpus
+from pipeline.parity.corpus import Sample
 from pipeline.parity.judging import compare
 from pipeline.parity.table import (
     aligned,
@@ -327,7 +327,6 @@ def test_the_verdict_on_the_exact_encoder():
     assert right.failure(100) is None
 
 
-def test_the_built_in_texts_give_a_document_that_verifies(assembly, parties):
-    document = compare(assembly, list(parties.values()), "00" * 32, open_corpus(None), listed=3).document
-    check_parity(json_document(document), "p")
-    assert party_of(document, "exact")["equal"] == document["corpus"]["samples"]
+def test_the_built_in_texts_give_a_document_that_verifies(of_built_in_texts):
+    check_parity(json_document(of_built_in_texts), "p")
+    assert party_of(of_built_in_texts, "exact")["equal"] == of_built_in_texts["corpus"]["samples"]

@@ -65,7 +65,7 @@ def compare(assembly, party, texts):
 
 
 @pytest.mark.parametrize(
-    "size", [300_000, pytest.param(5_000_000, marks=pytest.mark.long)], ids=["short", "5 MB"]
+    "size", [100_000, pytest.param(5_000_000, marks=pytest.mark.long)], ids=["short", "5 MB"]
 )
 def test_the_exact_encoder_equals_the_reference(assembly, parties, size):
     texts = list(installed_texts(size))

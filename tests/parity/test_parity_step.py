@@ -43,7 +43,7 @@ def corpus(project, **files):
     return folder
 
 
-def test_it_makes_a_document_that_verifies(small):
+def test_it_makes_a_document_that_verifies(small, few_texts):
     """With the built-in texts, since it is told of no others."""
     small.write_manifest(steps=[*BASE, "parity"])
     lines = small.run().done().lines
@@ -52,7 +52,8 @@ def test_it_makes_a_document_that_verifies(small):
     assert [entry["party"] for entry in made["parties"]] == [
         "exact", "rank_bpe", "greedy_base", "greedy_A", "greedy_AB", "greedy_specials_first", "tokenizer_bin",
     ]  # fmt: skip
-    assert party(small, "exact")["equal"] == made["corpus"]["samples"] > 150
+    assert made["corpus"]["name"] == "built-in"
+    assert party(small, "exact")["equal"] == made["corpus"]["samples"] == few_texts
     assert party(small, "greedy_base")["equal"] < made["corpus"]["samples"]
     assert made["model"]["gguf_sha256"] == small.record()["source"]["gguf"]["sha256"]
     count = len(small.names()) - 1
