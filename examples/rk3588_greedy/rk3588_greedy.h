@@ -57,8 +57,8 @@ void greedy_describe(const greedy_fault *fault, char message[GREEDY_MESSAGE_BYTE
 typedef struct greedy_vocabulary greedy_vocabulary;
 
 /* Opens the bytes of a vocab.bin and proves its layout. Takes at most five times the file's size of memory,
- * and 4 kB, besides qsort. A vocabulary that was opened is closed by greedy_close; of one that was refused nothing is
- * left. `fault` may be NULL. */
+ * and 4 kB, besides qsort. A vocabulary that was opened is closed by greedy_close; of one that was refused
+ * nothing is left. `fault` may be NULL. */
 greedy_status greedy_open(const void *file, size_t file_bytes, greedy_vocabulary **vocabulary,
                           greedy_fault *fault);
 void greedy_close(greedy_vocabulary *vocabulary); /* NULL: nothing */

@@ -309,17 +309,26 @@ static int run(int argc, char **argv, const text_program *program, char *why)
     return code;
 }
 
+/* Puts '?' for what drives a terminal, U+0000..U+001F and U+007F..U+009F: words of the call may hold it. */
+static void tame(char *line)
+{
+    for (; *line != '\0'; line++) {
+        const uint8_t byte = (uint8_t)line[0], next = (uint8_t)line[1];
+        if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {
+            *line++ = '?';
+            *line = '?';
+        } else if (byte < 0x20 || byte == 0x7F) {
+            *line = '?';
+        }
+    }
+}
+
 int text_program_main(int argc, char **argv, const text_program *program)
 {
     char why[WHY_BYTES];
     const int code = run(argc, argv, program, why);
-    char *at;
     if (code != EXIT_DONE) {
-        for (at = why; *at != '\0'; at++) { /* words of the call may hold what drives a terminal */
-            if ((uint8_t)*at < 0x20 || *at == 0x7F) {
-                *at = '?';
-            }
-        }
+        tame(why);
         fprintf(stderr, "%s: %s\n", program->name, why);
     }
     return code;

@@ -71,8 +71,8 @@ typedef enum tokbin_layout {
 typedef struct tokbin tokbin;
 
 /* Opens the bytes of a tokenizer.bin and proves every part of it. Takes at most five times the file's size of
- * memory, and 4 kB. A tokenizer that was opened is closed by tokbin_close; of one that was refused nothing is left.
- * `fault` may be NULL. */
+ * memory, and 4 kB. A tokenizer that was opened is closed by tokbin_close; of one that was refused nothing is
+ * left. `fault` may be NULL. */
 tokbin_status tokbin_open(const void *file, size_t file_bytes, tokbin_layout layout, tokbin **tokenizer,
                           tokbin_fault *fault);
 void tokbin_close(tokbin *tokenizer); /* NULL: nothing */
@@ -89,8 +89,8 @@ uint32_t tokbin_find(const tokbin *tokenizer, const char *text, size_t length);
 /* Encodes any bytes, behind `bos_id` unless that is TOKBIN_NONE. `n_ids` is set to the ids of the whole text,
  * which are at most as many as its bytes, and one for BOS; where they are more than `capacity`, that many are
  * written. Special tokens in the text are ordinary text. A byte that has no token of its own is left out.
- * Takes at most 64 bytes of memory for each byte of the longest piece (word, run of signs or of blanks), 2,048
- * where there is no long one, and a time that grows with the piece's length times its logarithm. */
+ * Takes at most 64 bytes of memory for each byte of the longest piece (word, run of signs or of blanks), and
+ * never less than 2 kB, and a time that grows with the piece's length times its logarithm. */
 tokbin_status tokbin_encode(const tokbin *tokenizer, const uint8_t *text, size_t text_bytes, uint32_t bos_id,
                             uint32_t *ids, size_t capacity, size_t *n_ids);
 

@@ -149,6 +149,7 @@ def test_a_call_that_is_wrong(program):
     assert program(code=USAGE, table=False) == "expected VOCAB, found nothing: see --help"
     assert program("--wrong", code=USAGE) == "expected an option that --help names, found: --wrong"
     assert program("-x\n", code=USAGE) == "expected an option that --help names, found: -x?"
+    assert program("-é\x1b[1m\x9b1m\x7f\xa3\x80", code=USAGE).endswith("found: -é?[1m??1m?\xa3??")
     assert program("a", "b", "c", code=USAGE) == "expected VOCAB and one FILE, found also: c"
     text = program("--wrong", "--help", code=USAGE)
     assert "--wrong" in text
