@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipeline.errors import ModelError
-from pipeline.parity.alignment import Cuts
+from pipeline.parity.alignment import Cuts, Region
 from pipeline.parity.causes import Cause, explain
 from pipeline.parity.passage import Passage, Span
 from pipeline.sources.errors import path_words
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from pipeline.bpe.encoder import Encoder
-    from pipeline.parity.alignment import Region
     from pipeline.parity.causes import Mended
     from pipeline.parity.corpus import Sample
     from pipeline.parity.model_tables import ModelTables
@@ -200,7 +199,9 @@ class Comparison:
             manner = party.manner(sample.text)
             if manner not in explained:
                 explained[manner] = _differences(party, sample, data, cuts)
-            for difference in explained[manner]:
+            # Stages that together give other ids than the party itself explain nothing.
+            unexplained = Region(0, len(data), tuple(expected), tuple(found))
+            for difference in explained[manner] or [_difference(sample, data, unexplained, (Cause.OTHER,))]:
                 count.wrong += len(difference.expected)
                 count.causes[difference.causes[0]] += 1
                 outcome.first = outcome.first or difference

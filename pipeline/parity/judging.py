@@ -44,8 +44,9 @@ class Verdict:
 
         """
         count, first = self.exact, self.first
-        if count.equal * 100 >= fail_under * count.samples or first is None:
+        if count.equal * 100 >= fail_under * count.samples:
             return None
+        assert first is not None  # noqa: S101  (a sample that is not equal has a difference)
         text = shown(first.data.decode("utf-8", "backslashreplace"))
         return (
             f"the exact encoder on the image gives the reference's ids for {count.equal} of {count.samples} samples, "

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.cache import cache_folder
 from pipeline.errors import ModelError, UsageError
+from pipeline.runner.known_files import WORK_FOLDER
+from pipeline.runner.record import FILE_NAME as RECORD
 from pipeline.sources.digests import DigestCache
 from pipeline.sources.errors import InputChanged, path_words
 from pipeline.sources.trees import tree_sha256
@@ -15,7 +18,6 @@ from pipeline.text_output import json_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from pipeline.manifest.load import Manifest
     from pipeline.runner.graph import Node
@@ -40,7 +42,7 @@ class Inputs:
 
         Raises:
             ModelError: an artifact that the step before did not write for this model.
-            PipelineError: a file of the user's that is not there, or cannot be read.
+            PipelineError: a file of the user's that is not there, cannot be read, or is one that runs write.
 
         """
         inputs = {}
@@ -56,7 +58,9 @@ class Inputs:
                     f"step {node.name} reads {name}, which step {node.providers[name]} did not write for this model"
                 )
             inputs[name] = f"sha256:{sha256}"
-        return inputs | self._file_digests(node)
+        inputs |= self._file_digests(node)
+        self._refuse_what_runs_write(node, steps)
+        return inputs
 
     def paths(self, node: Node) -> dict[str, Path]:
         """Resolve the paths among a step's parameters that name what it reads."""
@@ -70,6 +74,19 @@ class Inputs:
                 raise InputChanged(
                     f"{path_words(self.paths(node)[name])}: changed while it was being read; run again when nothing "
                     "writes it"
+                )
+
+    def _refuse_what_runs_write(self, node: Node, steps: Mapping[str, StepRecord]) -> None:
+        """Refuse files that are written by a run: such a step would never be fresh, or read what is not made yet."""
+        made = {artifact.name for step in steps.values() for artifact in step.artifacts}
+        written = [Path(name) for name in (WORK_FOLDER, RECORD, *made)]
+        for name, path in self.paths(node).items():
+            found, out = path.resolve(), self._manifest.out.resolve()
+            if any(found.is_relative_to(out / one) or (out / one).is_relative_to(found) for one in written):
+                place = self._manifest.place("steps", node.name, name)
+                raise place.error(
+                    f"steps.{node.name}.{name}: {path_words(path)}: expected files that no run of this manifest "
+                    "writes, found some that it does; copy what is wanted elsewhere"
                 )
 
     def _file_digests(self, node: Node) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 from small_models import small_assembly, small_vocabulary
@@ -325,6 +326,19 @@ def test_the_verdict_on_the_exact_encoder():
     )
     right = compare(assembly, [exact_party(assembly)], "00" * 32, corpus, listed=0)
     assert right.failure(100) is None
+
+
+def test_wrong_ids_that_no_stage_gives_are_a_difference_all_the_same():
+    """An encoder whose stages are right, and which yet goes wrong, does not pass for exact."""
+    assembly = small_assembly()
+    wrong = replace(
+        exact_party(assembly), encode=lambda text: [7] if text == "ab" else assembly.exact.encode(text)
+    )
+    verdict = compare(assembly, [wrong], "00" * 32, FixedCorpus(texts=["hi", "ab"]), listed=1)
+    assert verdict.failure(100).endswith("texts, sample 2, byte 0, 'ab': expected 257, found 7")
+    (listed,) = verdict.document["differences"]
+    assert listed["classes"] == ["other"]
+    check_parity(json_document(verdict.document), "p")
 
 
 def test_the_built_in_texts_give_a_document_that_verifies(of_built_in_texts):

@@ -207,6 +207,33 @@ def test_a_corpus_that_is_none(small, no_hang, make, code, words):
     assert small.status().code in (1, code)
 
 
+@pytest.mark.parametrize(
+    "name", ["out", "out/parity.json", "out/build.json", "out/.pipeline", "out/merges.txt", ".", "link"]
+)
+def test_a_corpus_that_runs_write(small, name):
+    """It would change with every run, and a first run would not find it."""
+    small.run().done()
+    (small.root / "link").symlink_to("out/chat_template.txt")
+    small.write_manifest(steps=with_parity(corpus=name))
+    before = small.stamps()
+    line = small.run().refused(2)
+    assert line == (
+        f"{small.manifest}:15:5: steps.parity.corpus: {small.root / name}: expected files that no run of this manifest "
+        "writes, found some that it does; copy what is wanted elsewhere"
+    )
+    assert small.stamps() == before
+
+
+def test_a_corpus_beside_the_artifacts(small):
+    """The user's own files may lie there."""
+    small.run().done()
+    (small.out / "texts").mkdir()
+    (small.out / "texts" / "one").write_text("abcd\n", encoding="utf-8")
+    small.write_manifest(steps=with_parity(corpus="out/texts"))
+    small.run().done()
+    assert small.reasons() == {}
+
+
 def test_the_place_of_a_missing_corpus_is_the_manifests(small):
     small.write_manifest(steps=with_parity(corpus="nowhere"))
     line = small.run().refused(2)

@@ -179,10 +179,12 @@ def test_a_template_of_the_users(build, project):
         (TEMPLATE, {"date": "2024-02-30"}, 2, "chat_frames.date: expected a date as 2024-07-26, found 2024-02-30"),
         (TEMPLATE, {"date": "20240726"}, 2, "chat_frames.date: expected a date as 2024-07-26"),
         (TEMPLATE, {"thinking": "a-b"}, 2, "chat_frames.thinking: expected a name of letters, digits and _"),
-        (TEMPLATE, {"template": "."}, 3, "a folder"),
+        (TEMPLATE, {"template": "folder"}, 3, "a folder"),
+        (TEMPLATE, {"template": "."}, 2, "expected files that no run of this manifest writes"),
     ],
 )  # fmt: skip
 def test_what_is_refused(build, template, parameters, code, words):
+    (build.project.root / "folder").mkdir()
     assert words in build(template, **parameters).refused(code)
     assert not (build.project.out / "chat_frames.json").exists()
 
