@@ -58,6 +58,8 @@ SPECIALS_FIRST: Sequence[bytes] = (
 
 _KEY = 4
 """Bytes at the start of an entry by which the lengths of its like are found."""
+_SHORT = tuple(range(_KEY - 1, 0, -1))
+"""The lengths of entries that have no such start, the longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,8 @@ class GreedyEncoder:
             if after_blank:
                 after_blank = False
                 if found or not rules.blank_needs_token:
-                    match = self._longest(BLANK + text[at : min(limit, at + LOOKED_AT - len(BLANK))], 0)
+                    looked_at = BLANK + text[at : min(limit, at + LOOKED_AT - len(BLANK))]
+                    match = self._longest(looked_at, 0, len(looked_at))
                     if match is not None and match[1] > len(BLANK):
                         length = match[1] - len(BLANK)
                         found.append(GreedyToken(match[0], at - 1, at + length, How.AFTER_BLANK))
@@ -226,28 +229,22 @@ class GreedyEncoder:
                     return GreedyToken(token, at, at + length, How.NEWLINE)
         return GreedyToken(UNMATCHED_ID, at, at + 1, How.UNMATCHED)
 
-    def _longest(self, text: bytes, at: int, limit: int | None = None) -> tuple[int, int] | None:
-        """Find the longest entry at an offset: its id and its length; None where there is none."""
-        left = (len(text) if limit is None else limit) - at
-        for length in self._lengths.get(text[at : at + _KEY], ()):
-            if length <= left:
-                token = self._ids.get(text[at : at + length])
-                if token is not None:
-                    return token, length
-        for length in range(min(_KEY - 1, left), 0, -1):
-            token = self._ids.get(text[at : at + length])
-            if token is not None:
+    def _longest(self, text: bytes, at: int, limit: int) -> tuple[int, int] | None:
+        """Find the longest entry at an offset that ends at a limit: its id and its length; None if there is none."""
+        left, id_of = limit - at, self._ids.get
+        for length in self._lengths.get(text[at : at + _KEY], _SHORT):
+            if length <= left and (token := id_of(text[at : at + length])) is not None:
                 return token, length
         return None
 
 
 def _lengths_by_key(entries: Iterable[bytes]) -> dict[bytes, tuple[int, ...]]:
-    """Tell for each beginning of `_KEY` bytes which lengths its entries have, the longest first."""
+    """Tell for each beginning of `_KEY` bytes which lengths to try, the longest first: those that entries have."""
     lengths: dict[bytes, set[int]] = {}
     for text in entries:
         if len(text) >= _KEY:
             lengths.setdefault(text[:_KEY], set()).add(len(text))
-    return {key: tuple(sorted(found, reverse=True)) for key, found in lengths.items()}
+    return {key: (*sorted(found, reverse=True), *_SHORT) for key, found in lengths.items()}
 
 
 def _matcher(texts: Iterable[bytes]) -> re.Pattern[bytes] | None:
