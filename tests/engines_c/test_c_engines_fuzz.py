@@ -20,7 +20,7 @@ def seeds(files, choices):
 
 def test_vocab_bin(workshop, tmp_path):
     target = build_target(workshop, HERE / "fuzz_greedy.c", GREEDY.source)
-    fuzz(target, tmp_path, seeds([SMALL_VOCAB, vocab_file()], range(16)), SECONDS // 4, 2048)
+    fuzz(target, tmp_path, seeds([SMALL_VOCAB, vocab_file()], range(16)), SECONDS // 6, 2048)
 
 
 def test_tokenizer_bin(workshop, tmp_path):
@@ -29,4 +29,4 @@ def test_tokenizer_bin(workshop, tmp_path):
         *seeds([small_tokenizer("documented"), tokenizer_file("documented", [])], (0, 2, 128, 130)),
         *seeds([small_tokenizer("loader")], (1, 3, 129, 131)),
     ]
-    fuzz(target, tmp_path, inputs, SECONDS // 4, 4096)
+    fuzz(target, tmp_path, inputs, SECONDS // 6, 4096)

@@ -3,6 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from manifest_samples import FULL, PATH, parse
+from yaml import SafeLoader, ScalarNode
 
 from pipeline.manifest import ManifestError
 from pipeline.manifest.implicit import misread
@@ -71,6 +72,8 @@ def test_any_override(key, value):
     check(FULL, f"{key}{value}")
 
 
+LOADER = SafeLoader("")
+
 # What some reader of YAML takes for no text: letters and digits of all those forms.
 plain_texts = st.text(alphabet="0123456789abcefinoxyNTZ_.:+-<=~ ", min_size=1, max_size=12) | st.from_regex(
     r"[-+]?[0-9]{1,3}([:_.][0-5]?[0-9]){0,3}([eE][-+]?[0-9])?|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
@@ -79,13 +82,10 @@ plain_texts = st.text(alphabet="0123456789abcefinoxyNTZ_.:+-<=~ ", min_size=1, m
 )
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(text=plain_texts)
 def test_all_that_pyyaml_resolves_is_misread(text):
-    from yaml import SafeLoader, ScalarNode
-
-    loader = SafeLoader("")
-    if loader.resolve(ScalarNode, text, (True, False)) != "tag:yaml.org,2002:str":
+    if LOADER.resolve(ScalarNode, text, (True, False)) != "tag:yaml.org,2002:str":
         assert misread(text) is not None
 
 

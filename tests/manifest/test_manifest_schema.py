@@ -203,7 +203,7 @@ def mutated_manifests(draw):
     return json.loads(json.dumps(tree))
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(tree=mutated_manifests())
 def test_the_schema_and_the_loader_agree(tree):
     text = json.dumps(tree, ensure_ascii=False, indent=1)

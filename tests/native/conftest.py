@@ -71,10 +71,10 @@ class Wrapper:
 
 @pytest.fixture
 def wrapper(tmp_path, monkeypatch):
-    """Make a compiler from the body of a shell script, and name it in CC."""
+    """Make a compiler from the body of a shell script, and name it in CC; without one, gcc that does not optimise."""
 
     def make(body=None):
-        made = Wrapper(tmp_path, body or f'exec {shutil.which("gcc")} "$@"')
+        made = Wrapper(tmp_path, body or f'exec {shutil.which("gcc")} "$@" -O0')
         monkeypatch.setenv("CC", made.cc)
         return made
 

@@ -34,7 +34,8 @@ def test_a_bad_image_is_told_before_a_missing_compiler(image, fresh, monkeypatch
     assert "header.total_bytes" in call("encode", image, "1", "--engine", "c").refused(3)
 
 
-def test_json_of_both_engines(image, fresh, compiler):
+@pytest.mark.usefixtures("engine")
+def test_json_of_both_engines(image):
     for arguments in (("--json",), ("--json", "--lines"), ("--lines",), ("--specials", "user", "--json")):
         text = "abcd hi<|im_start|><tool>\ne\u0301\0".encode()
         found = [

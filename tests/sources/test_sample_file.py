@@ -31,8 +31,8 @@ def expected_shapes(family):
     return {"token_embd.weight": (length, 151_936), "output_norm.weight": (length,), **blocks}
 
 
-# The package takes seven seconds to open one of these files.
-@pytest.mark.parametrize("family", ["qwen2.5", pytest.param("qwen3", marks=pytest.mark.long)])
+@pytest.mark.long  # the package takes seven seconds to open one of these files
+@pytest.mark.parametrize("family", ["qwen2.5", "qwen3"])
 def test_the_gguf_package_reads_it(sample_cache, family):
     reader = gguf.GGUFReader(sample.ensure(family, sample_cache).model_blob)
     arch = family_of(family).architecture
