@@ -1,6 +1,6 @@
-"""Measure the C reader against other encoders, in one run on one machine, and write `docs/encoders.md`.
+"""Measure the C reader against other encoders, in one run on one machine; write `encoders.md` and `profiles.md`.
 
-    python benchmarks/encoders.py [--quick] [--runs N] [--work FOLDER] [--page FILE]
+    python benchmarks/encoders.py [--quick] [--runs N] [--work FOLDER] [--pages FOLDER]
 
 For Debian and Python 3.11 or 3.12 (bpe-qwen has no build for a newer one), with the programs that
 `encoder_bench/workplace.py` names. The peers are installed into an environment of their own, and texts are
@@ -24,14 +24,30 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from encoder_bench import instructions, page, processes, speed, target, workplace  # noqa: E402
+from encoder_bench import (  # noqa: E402
+    instructions,
+    packing,
+    page,
+    processes,
+    profiles_page,
+    speed,
+    tables,
+    target,
+    workplace,
+)
 
-PAGE = ROOT / "docs" / "encoders.md"
-FULL = {"text_bytes": 3_000_000, "sample_bytes": 262_144, "runs": 5, "start_runs": 11}
-QUICK = {"text_bytes": 200_000, "sample_bytes": 32_768, "runs": 1, "start_runs": 1}
+PAGES = {"encoders.md": page.page, "profiles.md": profiles_page.page}
+FULL = {
+    "text_bytes": 3_000_000,
+    "sample_bytes": 262_144,
+    "worst_bytes": 1 << 20,
+    "runs": 5,
+    "start_runs": 11,
+}
+QUICK = {"text_bytes": 200_000, "sample_bytes": 32_768, "worst_bytes": 1 << 16, "runs": 1, "start_runs": 1}
 
 
-def measure(place: workplace.Workplace, sizes: dict[str, int]) -> page.Figures:
+def measure(place: workplace.Workplace, sizes: dict[str, int]) -> tables.Figures:
     """Measure everything."""
     load = os.getloadavg()[0]
     runs = sizes["runs"]
@@ -53,6 +69,7 @@ def measure(place: workplace.Workplace, sizes: dict[str, int]) -> page.Figures:
         "runs": runs,
         "start_runs": sizes["start_runs"],
         "sample_bytes": sizes["sample_bytes"],
+        "worst_bytes": sizes["worst_bytes"],
         "a53_flags": " ".join(workplace.A53),
         "wrong": told("wrong documents", speed.wrong_documents, place),
         "speed": told("speed", speed.megabytes_per_second, place, runs),
@@ -61,6 +78,8 @@ def measure(place: workplace.Workplace, sizes: dict[str, int]) -> page.Figures:
         "scratch_bound": target.scratch_bound(),
         "scratch": told("scratch", target.scratch, place),
         "a53": told("Cortex-A53", target.instructions_per_byte, place, plugin, sizes["sample_bytes"]),
+        "worst": told("worst cases", target.worst_cases, place, plugin, sizes["worst_bytes"]),
+        "packing": told("packing", packing.packing, place, runs),
         "opening": told("opening", target.opening, place, plugin, runs),
         "instructions": told(
             "instructions", instructions.instructions_per_byte, place, sizes["sample_bytes"]
@@ -110,7 +129,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, metavar="N", help="runs behind each median of speed")
     parser.add_argument("--work", type=Path, metavar="FOLDER", default=ROOT / "build" / "bench-encoders")
     parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="default: docs/encoders.md; with --quick, in FOLDER"
+        "--pages", type=Path, metavar="FOLDER", help="default: docs; with --quick, that of --work"
     )
     arguments = parser.parse_args()
     sizes = QUICK if arguments.quick else FULL
@@ -121,9 +140,10 @@ def main() -> int:
     figures = measure(place, sizes)
     figures["machine"]["cores"] = cores
     (place.folder / "figures.json").write_text(json.dumps(figures, indent=1))
-    written = arguments.page or (place.folder / "encoders.md" if arguments.quick else PAGE)
-    written.write_text(page.page(figures), encoding="utf-8")
-    print(written)
+    folder = arguments.pages or (place.folder if arguments.quick else ROOT / "docs")
+    for name, write in PAGES.items():
+        (folder / name).write_text(write(figures), encoding="utf-8")
+        print(folder / name)
     return 0
 
 

@@ -11,8 +11,9 @@ import re
 import subprocess
 from typing import TYPE_CHECKING
 
-from encoder_bench.processes import C_READER, ENCODERS, ENVIRONMENT, harness, script
+from encoder_bench.processes import ENCODERS, ENVIRONMENT, READERS, harness, script
 from encoder_bench.workplace import HERE, run
+from formats.q25tokrt.layout import Profile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,9 +36,9 @@ def instructions_per_byte(place: Workplace, most: int) -> dict[str, dict[str, fl
     found = {}
     for encoder in ENCODERS:
         counts = (
-            [on_host(place, "encode", file, 1) for file in files]
-            if encoder == C_READER
-            else (between_marks(place, encoder, files))
+            [on_host(place, READERS[encoder], "encode", file, 1) for file in files]
+            if encoder in READERS
+            else between_marks(place, encoder, files)
         )
         found[encoder] = {
             one.name: count / sum(map(len, sample))
@@ -46,11 +47,11 @@ def instructions_per_byte(place: Workplace, most: int) -> dict[str, dict[str, fl
     return found
 
 
-def on_host(place: Workplace, task: str, *rest: object) -> int:
+def on_host(place: Workplace, profile: Profile, task: str, *rest: object) -> int:
     """Count what the last argument, a number of turns, adds when it is doubled: for this machine's build."""
 
     def collected(*words: object) -> int:
-        command = (*CALLGRIND, "--callgrind-out-file=/dev/null", *harness(place, task, *words))
+        command = (*CALLGRIND, "--callgrind-out-file=/dev/null", *harness(place, profile, task, *words))
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return int(re.search(r"Collected : (\d+)", done.stderr)[1])
 
@@ -58,11 +59,11 @@ def on_host(place: Workplace, task: str, *rest: object) -> int:
     return collected(*others, 2 * turns) - collected(*others, turns)
 
 
-def on_a53(place: Workplace, plugin: Path, task: str, *rest: object) -> int:
+def on_a53(place: Workplace, plugin: Path, profile: Profile, task: str, *rest: object) -> int:
     """Count the same for the Cortex-A53 build."""
 
     def executed(*words: object) -> int:
-        command = [place.folder / "harness-a53", task, place.image, *words]
+        command = [place.folder / "harness-a53", task, place.image(profile), *words]
         done = _qemu(plugin, list(map(str, command)))
         found = re.search(r"^instructions (\d+)$", done.stderr, re.MULTILINE)
         if done.returncode or not found:
@@ -89,7 +90,9 @@ def build_plugin(place: Workplace) -> Path:
                 plugin,
             )
         )
-        if not _qemu(plugin, [str(place.folder / "harness-a53"), "first", str(place.image)]).returncode:
+        if not _qemu(
+            plugin, [str(place.folder / "harness-a53"), "first", str(place.image(Profile.STANDARD))]
+        ).returncode:
             return plugin
     raise SystemExit("qemu-aarch64 loads no plugin: this benchmark needs one that was built with plugins")
 

@@ -1,34 +1,32 @@
-"""The page: tables in Markdown, made of nothing but the figures of one run."""
+"""The page `encoders.md`, made of nothing but the figures of one run."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from encoder_bench.corpus import DOCUMENT_BYTES
-from encoder_bench.processes import C_READER, ENCODERS, ENGINE_C, REFERENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-NOTICE = "<!-- Made by `make bench-encoders`; do not edit. -->"
-
-LABELS = {C_READER: "C reader", ENGINE_C: "C reader, called from Python"}
+from encoder_bench.processes import C_READER, READERS, REFERENCE
+from encoder_bench.tables import (
+    NOTICE,
+    Figures,
+    at_least,
+    by_text,
+    held_to,
+    label,
+    machine_text,
+    one_figure,
+    ratios,
+    table,
+    totals,
+)
+from formats.q25tokrt.layout import Profile
 
 TIMES_REFERENCE, A53_INSTRUCTIONS, OPEN_US, TEXT, TABLES, FRAME = 10, 240, 1, 12_000, 80_000, 600
-"""What the C reader is meant to reach."""
+"""What the C reader is meant to reach with an image of profile standard."""
 
-Figures = dict[str, Any]
-
-_ONE_FIGURE = "{:.1f}".format
+STANDARD = Profile.STANDARD.name.lower()
 
 
 def page(figures: Figures) -> str:
-    """Write the page.
-
-    Args:
-        figures: those of a run, as `benchmarks/encoders.py` keeps them in `figures.json`.
-
-    """
+    """Write the page."""
     arch = figures["machine"]["arch"]
     size = f"the first {figures['sample_bytes']:,} bytes of each text"
     parts = [
@@ -36,10 +34,12 @@ def page(figures: Figures) -> str:
         NOTICE,
         (
             "The C reader of `examples/q25_nl_tokenizer` beside other encoders of the same vocabulary, all measured\n"
-            "in one run of `benchmarks/encoders.py`. Every process has one core and one thread."
+            "in one run of `benchmarks/encoders.py`. Every process has one core and one thread. The reader\n"
+            "opens images of each profile; [profiles.md](profiles.md), made in the same run, helps to choose one."
         ),
         machine_text(figures),
         "## Aims",
+        "Of the reader with an image of profile standard, built without the others where its own size counts.",
         table(("aim", "measured", "outcome"), aims(figures)),
         "## Speed",
         (
@@ -48,9 +48,9 @@ def page(figures: Figures) -> str:
             "The C reader's process is written in C and maps the image; the others are called from Python and give\n"
             "a list of ids."
         ),
-        by_text(figures, figures["speed"], _ONE_FIGURE),
+        by_text(figures, figures["speed"], one_figure),
         f"As multiples of `{REFERENCE}`:",
-        by_text(figures, ratios(figures), _ONE_FIGURE),
+        by_text(figures, ratios(figures), one_figure),
         "## Instructions",
         (
             f"Instructions for each byte of text on {arch}, counted by callgrind on the second of two passes over\n"
@@ -68,13 +68,16 @@ def page(figures: Figures) -> str:
         ),
         first_tokens(figures),
         "## Cortex-A53",
-        f"`{figures['a53_flags']}`, {figures['versions']['aarch64-linux-gnu-gcc']}.",
+        (
+            f"`{figures['a53_flags']}`, {figures['versions']['aarch64-linux-gnu-gcc']};\n"
+            "sizes of a reader of profile standard alone."
+        ),
         table(("what", "bytes"), memory(figures)),
         (
             f"Instructions for each byte of text, counted by a plugin of {figures['versions']['qemu-aarch64']}\n"
             f"on {size}, as the difference between one pass and two:"
         ),
-        by_text(figures, figures["a53"], _ONE_FIGURE, head="text is given"),
+        by_text(figures, by_call(figures), one_figure, head="image, and how text is given"),
         opening_text(figures),
         "## The texts",
         (
@@ -90,87 +93,37 @@ def page(figures: Figures) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def machine_text(figures: Figures) -> str:
-    """Say on what it was measured, and how busy that was."""
-    machine, versions = figures["machine"], figures["versions"]
-    programs = ", ".join(versions[name] for name in ("gcc", "valgrind"))
-    peers = ", ".join(f"{name} {versions[name]}" for name in ENCODERS if name in versions)
-    return (
-        f"{machine['cpu']}, {machine['cores']} cores, load average {machine['load']:.1f} at the start;\n"
-        f"{machine['system']}, Python {versions['python']}, {programs}.\nCompared: {peers}."
-    )
-
-
 def aims(figures: Figures) -> list[tuple[str, str, str]]:
     """Hold what was measured against what was aimed at: aim, figures, outcome."""
-    times = ratios(figures)[C_READER]
-    mixed = {call: counts["mixed"] for call, counts in figures["a53"].items()}
-    microseconds = figures["opening"]["microseconds"]
-    rows = [
-        (
+    mixed = {call: counts["mixed"] for call, counts in figures["a53"][C_READER].items()}
+    opening = {"": figures["opening"][C_READER]["microseconds"]}
+    open_words = f"{{:.2f}} microseconds, on {figures['machine']['arch']}".format
+    sizes = figures["sizes"][STANDARD]
+    return [
+        at_least(
             f"at least {TIMES_REFERENCE} times as fast as `{REFERENCE}`",
-            ", ".join(f"{name} {one:.1f}" for name, one in times.items()),
-            outcome({name: one >= TIMES_REFERENCE for name, one in times.items()}),
+            ratios(figures)[C_READER],
+            TIMES_REFERENCE,
+            one_figure,
         ),
-        (
+        held_to(
             f"Cortex-A53: at most {A53_INSTRUCTIONS} instructions for each byte of mixed text",
-            ", ".join(f"{call} {count:.1f}" for call, count in mixed.items()),
-            outcome({call: count <= A53_INSTRUCTIONS for call, count in mixed.items()}),
+            mixed,
+            A53_INSTRUCTIONS,
+            one_figure,
         ),
-        (
-            f"an image is opened in at most {OPEN_US} microsecond",
-            f"{microseconds:.2f} microseconds, on {figures['machine']['arch']}",
-            outcome({"": microseconds <= OPEN_US}),
+        held_to(f"an image is opened in at most {OPEN_US} microsecond", opening, OPEN_US, open_words),
+        *(
+            held_to(
+                f"Cortex-A53: {what}: at most {most:,} bytes", {"": sizes[key]}, most, "{:,} bytes".format
+            )
+            for what, key, most in (
+                ("code to open, encode and decode", "text_linked", TEXT),
+                ("tables", "tables", TABLES),
+                ("stack frames", "frame", FRAME),
+            )
         ),
     ]
-    for what, key, most in (
-        ("code to open, encode and decode", "text_linked", TEXT),
-        ("tables", "tables", TABLES),
-        ("stack frames", "frame", FRAME),
-    ):
-        size = figures["sizes"][key]
-        rows.append(
-            (f"Cortex-A53: {what}: at most {most:,} bytes", f"{size:,} bytes", outcome({"": size <= most}))
-        )
-    return rows
-
-
-def outcome(held: dict[str, bool]) -> str:
-    """Say whether an aim was met: wholly, or what was missed.
-
-    >>> outcome({"code": True, "mixed": False})
-    'missed: mixed'
-    """
-    missed = [name for name, met in held.items() if not met]
-    if not missed:
-        return "met"
-    return f"missed: {', '.join(missed)}" if len(held) > 1 else "missed"
-
-
-def ratios(figures: Figures) -> dict[str, dict[str, float]]:
-    """Divide speeds by the reference's: encoder -> text -> ratio."""
-    speed = figures["speed"]
-    return {
-        encoder: {name: one / speed[REFERENCE][name] for name, one in found.items()}
-        for encoder, found in speed.items()
-    }
-
-
-def totals(figures: Figures) -> dict[str, int]:
-    """Return the number of documents of each text."""
-    return {one["name"]: one["documents"] for one in figures["corpora"]}
-
-
-def by_text(
-    figures: Figures,
-    found: dict[str, dict[str, float]],
-    words: Callable[[float], str],
-    head: str = "encoder",
-) -> str:
-    """Write a table of what was found for each text."""
-    names = list(totals(figures))
-    rows = [(label(row), *(words(one[name]) for name in names)) for row, one in found.items()]
-    return table((head, *names), rows)
 
 
 def first_tokens(figures: Figures) -> str:
@@ -182,14 +135,9 @@ def first_tokens(figures: Figures) -> str:
     return table(("encoder", "milliseconds", "of the processor", "MiB"), rows)
 
 
-def label(name: str) -> str:
-    """Return how tables call an encoder; other rows have their own words."""
-    return LABELS.get(name, f"`{name}`" if name in ENCODERS else name)
-
-
 def memory(figures: Figures) -> list[tuple[str, str]]:
     """List what the Cortex-A53 build takes."""
-    sizes, needed = figures["sizes"], figures["scratch"]
+    sizes, needed = figures["sizes"][STANDARD], figures["scratch"][C_READER]
     by_name = {
         key: ", ".join(f"{name} {one[key]:,}" for name, one in needed.items()) for key in ("needed", "piece")
     }
@@ -204,9 +152,18 @@ def memory(figures: Figures) -> list[tuple[str, str]]:
     ]
 
 
+def by_call(figures: Figures) -> dict[str, dict[str, float]]:
+    """Return instructions on the Cortex-A53: profile and call -> text -> figure."""
+    return {
+        f"{READERS[reader].name.lower()}, {call}": found
+        for reader, calls in figures["a53"].items()
+        for call, found in calls.items()
+    }
+
+
 def opening_text(figures: Figures) -> str:
     """Say what opening an image takes."""
-    opening, arch = figures["opening"], figures["machine"]["arch"]
+    opening, arch = figures["opening"][C_READER], figures["machine"]["arch"]
     return (
         f"Opening an image takes {opening['a53_instructions']:,.0f} instructions; the {arch} build takes "
         f"{opening['instructions']:,.0f}, in {opening['microseconds']:.2f} microseconds."
@@ -219,14 +176,3 @@ def texts(figures: Figures) -> list[tuple[str, ...]]:
         (one["name"], f"{one['documents']:,}", f"{one['bytes']:,}", one["origin"], f"`{one['sha256'][:16]}`")
         for one in figures["corpora"]
     ]
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table.
-
-    >>> print(table(("a", "b"), [("1", "2")]))
-    | a | b |
-    | --- | --- |
-    | 1 | 2 |
-    """
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows))

@@ -89,7 +89,7 @@ def load_engine_c(folder: Path) -> Encode:
     from formats.q25tokrt.image import open_image
     from pipeline.native.engine import NativeEncoder
 
-    return NativeEncoder(open_image((folder / "q25_tokenizer.img").read_bytes())).encode
+    return NativeEncoder(open_image((folder / "standard" / "q25_tokenizer.img").read_bytes())).encode
 
 
 LOADERS = {

@@ -11,16 +11,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from encoder_bench.workplace import HERE, ROOT, Workplace, run
+from formats.q25tokrt.layout import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-C_READER, ENGINE_C, REFERENCE = "C reader", "engine c", "tokenizers"
+READERS = {f"C reader, {profile.name.lower()}": profile for profile in Profile}
+"""The C reader on an image of each profile."""
+
+C_READER = next(name for name, profile in READERS.items() if profile == Profile.STANDARD)
+ENGINE_C, REFERENCE = "engine c", "tokenizers"
 
 PEERS = ("tiktoken", "bpe-qwen", "quicktok-v1", "tokie")
 
-ENCODERS = (C_READER, ENGINE_C, REFERENCE, *PEERS)
+ENCODERS = (*READERS, ENGINE_C, REFERENCE, *PEERS)
 """In the order of the tables."""
 
 ENVIRONMENT = {
@@ -43,9 +48,9 @@ def script(place: Workplace, encoder: str, task: str, files: Iterable[Path] = ()
     return [str(word) for word in (python, HERE / "peers.py", place.folder, encoder, task, *files)]
 
 
-def harness(place: Workplace, task: str, *rest: object) -> list[str]:
-    """Return the command of the C reader on this machine."""
-    return [str(word) for word in (place.folder / "harness", task, place.image, *rest)]
+def harness(place: Workplace, profile: Profile, task: str, *rest: object) -> list[str]:
+    """Return the command of the C reader on this machine, with the image of a profile."""
+    return [str(word) for word in (place.folder / "harness", task, place.image(profile), *rest)]
 
 
 def answer(place: Workplace, encoder: str, task: str, files: Iterable[Path]) -> Any:
@@ -81,3 +86,13 @@ def start(command: list[str]) -> Start:
     if process.returncode or not first:
         raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
     return Start(1000 * seconds, 1000 * (usage.ru_utime + usage.ru_stime), int(peak) / 1024)
+
+
+def usage(command: list[object]) -> tuple[float, float]:
+    """Run a command that must succeed: return what the processor worked for it in seconds, and its peak in MiB."""
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}: exit code {process.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024

@@ -10,8 +10,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from encoder_bench.processes import (
-    C_READER,
     ENCODERS,
+    READERS,
     REFERENCE,
     answer,
     harness,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from encoder_bench.workplace import Workplace
+    from formats.q25tokrt.layout import Profile
 
 ONLY_PYTHON = "python, importing nothing"
 """A row of the table of starts, to see what the language takes."""
@@ -51,9 +52,9 @@ def megabytes_per_second(place: Workplace, runs: int) -> dict[str, dict[str, flo
 
 def _seconds(place: Workplace, encoder: str) -> list[float]:
     """Time each corpus once, in seconds of the processor."""
-    if encoder != C_READER:
+    if encoder not in READERS:
         return answer(place, encoder, "time", place.files())
-    return [int(run(*harness(place, "time", file, 1))) / 1e9 for file in place.files()]
+    return [int(run(*harness(place, READERS[encoder], "time", file, 1))) / 1e9 for file in place.files()]
 
 
 def wrong_documents(place: Workplace) -> dict[str, dict[str, int]]:
@@ -63,7 +64,10 @@ def wrong_documents(place: Workplace) -> dict[str, dict[str, int]]:
     for encoder in ENCODERS:
         if encoder == REFERENCE:
             continue
-        found = _digests(place) if encoder == C_READER else answer(place, encoder, "check", place.files())
+        if encoder in READERS:
+            found = [digests_of(place, READERS[encoder], file) for file in place.files()]
+        else:
+            found = answer(place, encoder, "check", place.files())
         wrong[encoder] = {
             one.name: sum(mine != theirs for mine, theirs in zip(ids, wanted, strict=True))
             for one, ids, wanted in zip(place.corpora, found, expected, strict=True)
@@ -71,13 +75,9 @@ def wrong_documents(place: Workplace) -> dict[str, dict[str, int]]:
     return wrong
 
 
-def _digests(place: Workplace) -> list[list[str]]:
-    """Digest the ids of each document as `peers.py` does, corpus by corpus."""
-    return [digests_of(place, file) for file in place.files()]
-
-
-def digests_of(place: Workplace, file: Path) -> list[str]:
-    data = subprocess.run(harness(place, "ids", file), capture_output=True, check=True).stdout
+def digests_of(place: Workplace, profile: Profile, file: Path) -> list[str]:
+    """Digest the ids of each document as `peers.py` does."""
+    data = subprocess.run(harness(place, profile, "ids", file), capture_output=True, check=True).stdout
     digests, at = [], 0
     while at < len(data):
         (count,) = struct.unpack_from("<I", data, at)
@@ -89,7 +89,9 @@ def digests_of(place: Workplace, file: Path) -> list[str]:
 def first_tokens(place: Workplace, runs: int) -> dict[str, dict[str, float]]:
     """Return medians of the time to the first token and of memory, encoder -> figure."""
     commands = {
-        encoder: harness(place, "first") if encoder == C_READER else script(place, encoder, "first")
+        encoder: harness(place, READERS[encoder], "first")
+        if encoder in READERS
+        else script(place, encoder, "first")
         for encoder in ENCODERS
     }
     commands[ONLY_PYTHON] = [sys.executable, "-I", "-c", _ONLY_PYTHON]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from encoder_bench import corpus
 from formats.byte_level import decode
+from formats.q25tokrt.layout import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,15 +66,18 @@ class Workplace:
     corpora: list[Corpus]
     packages: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def image(self) -> Path:
-        """The image of the sample of Qwen3, which has the official vocabulary."""
-        return self.folder / "q25_tokenizer.img"
+    def image(self, profile: Profile) -> Path:
+        """Return the image of the sample of Qwen3, which has the official vocabulary."""
+        return self.folder / profile.name.lower() / "q25_tokenizer.img"
 
     @property
     def peer_python(self) -> Path:
         """The Python of the peers' environment."""
         return self.folder / "peers" / "bin" / "python"
+
+    def manifest(self, profile: Profile) -> Path:
+        """Return what that image is made by."""
+        return self.folder / f"{profile.name.lower()}.yaml"
 
     def documents(self, name: str, documents: Iterable[bytes]) -> Path:
         """Write documents into a file."""
@@ -112,7 +116,7 @@ def prepare(folder: Path, most: int) -> Workplace:
         place.documents(one.name, one.documents)
     _make_peers(place)
     _take_vocabulary(place)
-    _make_image(place)
+    _make_images(place)
     _build(place)
     return place
 
@@ -159,12 +163,14 @@ def _take_vocabulary(place: Workplace) -> None:
     (place.folder / "ranks.tiktoken").write_text("".join(ranks))
 
 
-def _make_image(place: Workplace) -> None:
-    manifest = place.folder / "image.yaml"
-    steps = "[tokenizer, ps_bundle, runtime_image]"
-    manifest.write_text(f"version: 1\nmodel: {{sample: qwen3}}\nout: image\nsteps: {steps}\n")
-    run(sys.executable, "-m", "pipeline", "run", manifest, cwd=ROOT)
-    shutil.copyfile(place.folder / "image" / place.image.name, place.image)
+def _make_images(place: Workplace) -> None:
+    for profile in Profile:
+        name = profile.name.lower()
+        steps = f"[tokenizer, ps_bundle, {{runtime_image: {{profile: {name}}}}}]"
+        place.manifest(profile).write_text(
+            f"version: 1\nmodel: {{sample: qwen3}}\nout: {name}\nsteps: {steps}\n"
+        )
+        run(sys.executable, "-m", "pipeline", "run", place.manifest(profile), cwd=ROOT)
 
 
 def _build(place: Workplace) -> None:
