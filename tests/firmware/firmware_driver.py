@@ -31,29 +31,9 @@ if TYPE_CHECKING:
     NAME,
 ) = range(1, 11)
 
-STATUS = {
-    name: int(value)
-    for name, value in re.findall(
-        r"^    Q25_NL_(\w+) = (\d+)", HEADER.read_text(encoding="ascii"), re.MULTILINE
-    )
-    if not name.startswith(
-        (
-            "TOKEN_",
-            "MERGE_TABLE",
-            "MERGE_PAIR",
-            "BYTE_TOKEN_MAP",
-            "SPECIAL_TOKEN",
-            "SECTION_",
-            "PROFILE_",
-            "TOKEN_TRIE",
-            "PAIR_",
-            "MERGE_LOW",
-            "MERGE_HIGH",
-            "STORED_",
-            "BYTE_VALUES",
-        )
-    )
-}
+_ENUM = HEADER.read_text(encoding="ascii").partition("typedef enum q25_nl_status {")[2].partition("}")[0]
+
+STATUS = {name: int(value) for name, value in re.findall(r"Q25_NL_(\w+) = (\d+)", _ENUM)}
 """The library's status codes by name, as the header has them."""
 
 OK = STATUS["OK"]

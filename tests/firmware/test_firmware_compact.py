@@ -10,6 +10,7 @@ from bpe_oracle import Oracle
 from bpe_texts import nasty_texts
 from bpe_vocabulary import ListTables
 from firmware_driver import ENOUGH, OK, STATUS, Requests
+from firmware_refusals import assert_refused
 from image_bytes import ImageBytes
 from small_vocabulary import CONTROL, USER_DEFINED, grown
 
@@ -115,17 +116,7 @@ def refused(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_refusals_of_verifying(driver, kind, monkeypatch):
-    cases = list(refused(monkeypatch))
-    requests = Requests()
-    requests.verify(IMAGE)
-    for _, image, _, _ in cases:
-        requests.verify(image)
-    fine, *answers = driver(kind).run(requests)
-    assert fine[:4] == (OK, 0, 0, 0)
-    for (name, image, section, row), found in zip(cases, answers, strict=True):
-        assert found[:3] == (STATUS[name], section, row), name
-        with pytest.raises(FormatError):
-            verify_image(image)
+    assert_refused(driver(kind), IMAGE, list(refused(monkeypatch)))
 
 
 def test_more_bytes_than_tokens_may_have_together(driver, monkeypatch):

@@ -8,6 +8,7 @@ import struct
 import pytest
 from bpe_texts import nasty_texts
 from firmware_driver import ENOUGH, OK, STATUS, Requests
+from firmware_refusals import assert_refused
 from image_bytes import ImageBytes
 from small_vocabulary import CONTROL, USER_DEFINED, grown
 
@@ -68,16 +69,7 @@ def test_refusals_of_verifying(driver, kind, monkeypatch):
         ("BAD_DERIVATION", underivable(monkeypatch, "a|a", "a|aa"), Kind.MERGE_TABLE, 1),
     ]
     monkeypatch.undo()
-    requests = Requests()
-    requests.verify(IMAGE)
-    for _, image, _, _ in cases:
-        requests.verify(image)
-    fine, *answers = driver(kind).run(requests)
-    assert fine[:4] == (OK, 0, 0, 0)
-    for (name, image, section, row), found in zip(cases, answers, strict=True):
-        assert found[:3] == (STATUS[name], section, row), name
-        with pytest.raises(FormatError):
-            verify_image(image)
+    assert_refused(driver(kind), IMAGE, cases)
 
 
 def test_random_damage_is_judged_as_by_the_packer_s_own_verification(driver):
