@@ -85,6 +85,6 @@ class RuntimeImage(Step):
         header = opened.header
         job.say(
             f"{job.parameters['profile']}, {len(image):,} bytes, {header.section_count} sections aligned to "
-            f"{header.section_align}, look-ups of at most {header.max_probe} slots, "
+            f"{header.section_align}, look-ups of at most {header.max_probe} slot{'s' * (header.max_probe != 1)}, "
             f"pre-tokenizer {opened.pre_name or 'none'}"
         )
