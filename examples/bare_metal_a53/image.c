@@ -21,7 +21,7 @@ static const char *section_name(uint32_t kind)
     static const char *const names[Q25_NL_SECTION_KINDS] = {
         "header",           "token_index",        "token_bytes",         "merge_table",
         "byte_token_map",   "merge_pair_index",   "special_token_index", "token_trie",
-        "token_prefixes",   NULL,                 NULL,                  NULL,
+        "token_prefixes",   "merge_pair_bitmap",  NULL,                  NULL,
         NULL,               NULL,                 NULL,                  NULL,
         "merge_low_bits",   "merge_high_bits",    "pair_multipliers",    "pair_rows",
         "stored_token_index", "stored_token_bytes", "byte_values",

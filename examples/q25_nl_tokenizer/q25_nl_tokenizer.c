@@ -56,6 +56,7 @@ extern uint64_t Q25_NL_COUNT_STEPS;
 #define MAX_COMPACT_MERGES 0x3FF00u
 #define LEAST_SECTIONS 6u
 #define BITMAP_BYTES 32u
+#define BITMAP_SHIFT 29u /* of a pair's hash, to its bit in a bitmap of one byte */
 #define ID_BITS 23 /* of ids where text is encoded */
 #define MAX_IDS (1u << ID_BITS)
 
@@ -288,7 +289,7 @@ static Q25_NL_COLD uint32_t compact_count(const q25_nl_header *header, uint32_t 
 /* Whether the length and the number of records of a known section are what its kind asks for. */
 static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, const q25_nl_section *section)
 {
-    static const uint8_t record_bytes[Q25_NL_SECTION_KINDS] = {0, 8, 0, 16, 4, 4, 0, 4, 4, 0, 0, 0,
+    static const uint8_t record_bytes[Q25_NL_SECTION_KINDS] = {0, 8, 0, 16, 4, 4, 0, 4, 4, 1, 0, 0,
                                                                0, 0, 0, 0,  4, 1, 2, 3, 8, 0, 1};
     uint32_t size = record_bytes[section->kind];
     uint32_t expected = header->n_tokens; /* of the token index and the token bytes */
@@ -299,9 +300,9 @@ static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, co
         expected = header->n_merges;
     } else if (section->kind == Q25_NL_BYTE_TOKEN_MAP) {
         expected = 256;
-    } else if (section->kind == Q25_NL_MERGE_PAIR_INDEX) {
+    } else if (section->kind == Q25_NL_MERGE_PAIR_INDEX || section->kind == Q25_NL_MERGE_PAIR_BITMAP) {
         expected = 1u << home_bits(header->n_merges);
-        if (section->count > expected) {
+        if (section->kind == Q25_NL_MERGE_PAIR_INDEX && section->count > expected) {
             expected = section->count;
         }
     } else if (section->kind == Q25_NL_TOKEN_TRIE) {
@@ -323,7 +324,7 @@ static Q25_NL_INLINE q25_nl_status check_records(const q25_nl_header *header, co
 }
 
 /* The sections that each profile has: a bit for each kind. */
-static const uint32_t profile_kinds[] = {0x7Eu, 0x1FEu, 0x7F0050u};
+static const uint32_t profile_kinds[] = {0x7Eu, 0x3FEu, 0x7F0050u};
 
 /* Checks that the sections tile the image, and finds the known ones. */
 static Q25_NL_COLD q25_nl_status check_directory(const q25_nl_header *header, q25_nl_image_info *info)
@@ -444,9 +445,18 @@ static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode
     }
     encode->special_first_bytes = (const uint8_t *)section_start(info, Q25_NL_SPECIAL_TOKEN_INDEX);
     encode->special_ids = (const word *)(const void *)(encode->special_first_bytes + BITMAP_BYTES);
-    encode->trie = (const word *)section_start(info, Q25_NL_TOKEN_TRIE);
-    encode->prefixes = (const word *)section_start(info, Q25_NL_TOKEN_PREFIXES);
-    encode->n_trie_slots = encode->trie != NULL ? info->sections[Q25_NL_TOKEN_TRIE]->count : 0;
+    encode->trie = encode->prefixes = NULL;
+    encode->pair_bitmap = NULL;
+    encode->n_trie_slots = encode->bitmap_shift = 0;
+#ifndef Q25_NL_NO_FAST
+    if (profile_of(header) == Q25_NL_PROFILE_FAST) {
+        encode->trie = (const word *)section_start(info, Q25_NL_TOKEN_TRIE);
+        encode->prefixes = (const word *)section_start(info, Q25_NL_TOKEN_PREFIXES);
+        encode->pair_bitmap = (const uint8_t *)section_start(info, Q25_NL_MERGE_PAIR_BITMAP);
+        encode->n_trie_slots = info->sections[Q25_NL_TOKEN_TRIE]->count;
+        encode->bitmap_shift = BITMAP_SHIFT - home_bits(header->n_merges);
+    }
+#endif
     encode->hash_seed = header->hash_seed;
     encode->n_merges = header->n_merges;
     encode->n_pair_slots = info->sections[slots]->count;
@@ -751,9 +761,9 @@ static Q25_NL_INLINE uint32_t longest_token(const q25_nl_encode_view *encode, co
         if ((slot & TRIE_TERMINAL) != 0) {
             found = slot;
             *length = at;
-        }
-        if ((slot & TRIE_INTERNAL) == 0) {
-            break;
+            if ((slot & TRIE_INTERNAL) == 0) {
+                break;
+            }
         }
     }
     *turns -= at;
@@ -774,6 +784,13 @@ static Q25_NL_INLINE uint32_t shorter_token(const q25_nl_encode_view *encode, ui
     return prefix & ((1u << PREFIX_LENGTH_SHIFT) - 1);
 }
 
+/* Whether two tokens may be merged: false of most that are not. */
+static Q25_NL_INLINE int may_merge(const q25_nl_encode_view *encode, uint32_t left, uint32_t right)
+{
+    uint32_t bit = (left * 0x9E3779B1u + right * 0x85EBCA77u) >> encode->bitmap_shift;
+    return encode->pair_bitmap[bit >> 3] >> (bit & 7) & 1;
+}
+
 /* Whether merging the bytes of two tokens makes something else of them: a merge across the border between
  * them, before what would be there comes about. To see what met at the border and up to which id it could
  * be merged, the merges inside the two are undone, the last one first: that of token 256 + row is at row. */
@@ -781,10 +798,13 @@ static Q25_NL_INLINE int is_crossed(const q25_nl_encode_view *encode, uint32_t l
                                     uint32_t limit, size_t *turns)
 {
     for (; *turns != 0; --*turns) {
-        uint32_t row = look_up_merge(encode, left, right);
         uint32_t last = (left > right ? left : right) - 256;
-        if (row != NO_ROW && row + 256 < limit) {
-            return 1;
+        Q25_NL_STEP();
+        if (may_merge(encode, left, right)) {
+            uint32_t row = look_up_merge(encode, left, right);
+            if (row != NO_ROW && row + 256 < limit) {
+                return 1;
+            }
         }
         if (last >= encode->n_merges) { /* two single bytes */
             return 0;
@@ -1222,6 +1242,30 @@ static Q25_NL_COLD q25_nl_status verify_compact(verification *seen)
 
 #define MOST_TURNS 64u /* from one pair of tokens to the bytes at its border */
 
+/* The bit of each merge is set, and no more bits than there are merges. */
+static Q25_NL_COLD q25_nl_status verify_pair_bitmap(verification *seen)
+{
+    const q25_nl_encode_view *encode = &seen->encode;
+    uint32_t *row = &seen->fault.row;
+    uint32_t at, n_set = 0;
+    seen->fault.section = Q25_NL_MERGE_TABLE;
+    for (*row = 0; *row < encode->n_merges; ++*row) {
+        const word *merge = encode->merge_table + (size_t)4 * *row;
+        if (!may_merge(encode, merge[0], merge[1])) {
+            return Q25_NL_BAD_PAIR_BITMAP;
+        }
+    }
+    *row = 0;
+    seen->fault.section = Q25_NL_MERGE_PAIR_BITMAP;
+    for (at = 0; at <= encode->home_mask; at++) {
+        uint32_t bits = encode->pair_bitmap[at];
+        for (; bits != 0; bits &= bits - 1) {
+            n_set++;
+        }
+    }
+    return n_set > encode->n_merges ? Q25_NL_BAD_PAIR_BITMAP : Q25_NL_OK;
+}
+
 /* What makes the trie exact: the first 256 ids are the bytes, and merging the bytes of every other one makes
  * it of its two parts, both of lower ids. */
 static Q25_NL_COLD q25_nl_status verify_derivation(verification *seen)
@@ -1300,7 +1344,10 @@ q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t im
     }
 #ifndef Q25_NL_NO_FAST
     if (status == Q25_NL_OK && seen.encode.trie != NULL) {
-        status = verify_derivation(&seen);
+        status = verify_pair_bitmap(&seen);
+        if (status == Q25_NL_OK) {
+            status = verify_derivation(&seen);
+        }
         if (status == Q25_NL_OK) {
             status = verify_trie(&seen);
         }
@@ -1371,17 +1418,23 @@ static Q25_NL_HOT size_t decode(const uint8_t *at, size_t left, uint32_t *code)
     return length;
 }
 
-/* Decodes a character of UTF-8 known to be valid. */
-static Q25_NL_HOT uint32_t decode_valid(const uint8_t *at)
+/* Decodes valid UTF-8 of two or three bytes; of four, the bits of the first three. */
+static Q25_NL_INLINE uint32_t decode_short(const uint8_t *at, size_t length)
 {
-    uint32_t code = at[0], length = q25_nl_lead[code] >> LENGTH_SHIFT;
-    if (length > 1) {
-        code &= 0x7Fu >> length;
-        while (--length != 0) {
-            code = code << 6 | (*++at & 0x3Fu);
-        }
+    uint32_t code = (at[0] & 0x1Fu) << 6 | (at[1] & 0x3Fu);
+    return length == 2 ? code : (code & 0x3FFu) << 6 | (at[2] & 0x3Fu);
+}
+
+/* Decodes a character of UTF-8 known to be valid. */
+static Q25_NL_INLINE uint32_t decode_valid(const uint8_t *at)
+{
+    size_t length = q25_nl_lead[*at] >> LENGTH_SHIFT;
+    uint32_t code;
+    if (length == 1) {
+        return *at;
     }
-    return code;
+    code = decode_short(at, length);
+    return length == 4 ? code << 6 | (at[3] & 0x3Fu) : code;
 }
 
 static Q25_NL_COLD size_t put_utf8(uint8_t *to, uint32_t code)
@@ -2222,6 +2275,31 @@ static q25_nl_status merge_piece(job *work, const uint8_t *piece, size_t length)
 
 #ifndef Q25_NL_NO_FAST
 
+/* What is_crossed finds without a limit is kept beside the ranks: in place of a row, whether, and the turns
+ * that it took, which are taken again. A bit tells these pairs from others: no id in a trie reaches it. */
+#define KEPT_BORDER ((uint64_t)1 << (RANK_SHIFT - 1))
+#define MOST_KEPT_TURNS 0x1FFFFu
+
+/* Whether two tokens stay beside each other. */
+static Q25_NL_INLINE int is_border(const job *work, uint32_t left, uint32_t right, size_t *turns)
+{
+    uint64_t pair = KEPT_BORDER | (uint64_t)left << ID_BITS | right;
+    two_words *kept = work->cache + (pair * 0x9E3779B97F4A7C15u >> work->cache_shift);
+    uint64_t found = *kept ^ pair;
+    size_t before = *turns, taken;
+    if (found << (64 - RANK_SHIFT) == 0) {
+        taken = (size_t)(found >> (RANK_SHIFT + 1));
+        *turns -= taken < before ? taken : before;
+        return (found >> RANK_SHIFT & 1) == 0 && *turns != 0;
+    }
+    found = (uint64_t)is_crossed(work->encode, left, right, NONE, turns) << RANK_SHIFT;
+    taken = before - *turns;
+    if (*turns != 0 && taken <= MOST_KEPT_TURNS) {
+        *kept = pair | found | (uint64_t)taken << (RANK_SHIFT + 1);
+    }
+    return found == 0;
+}
+
 #define FEW_PLACES 256u /* whose bits are on the stack */
 #define TURNS_A_BYTE 256u /* runs of one sign take the most, for Qwen those of a slash */
 
@@ -2264,8 +2342,7 @@ static Q25_NL_HOT q25_nl_status match_piece(job *work, const uint8_t *piece, siz
         } else if (taken == 0) {
             break;
         } else if ((dead[end >> 3] >> (end & 7) & 1) != 0
-                   || (work->n_ids != first
-                       && is_crossed(encode, work->ids[work->n_ids - 1], id, NONE, &turns))) {
+                   || (work->n_ids != first && !is_border(work, work->ids[work->n_ids - 1], id, &turns))) {
             id = shorter_token(encode, id, &taken);
             turns--;
         } else {
@@ -2383,6 +2460,14 @@ static Q25_NL_COLD q25_nl_status take(job *work, size_t at, size_t end, uint32_t
     return Q25_NL_OK;
 }
 
+/* Whether bytes of the form of two or three bytes' UTF-8 are a boundary that NFC leaves alone. */
+static Q25_NL_INLINE int is_settled(const uint8_t *at, size_t length)
+{
+    uint32_t code = decode_short(at, length);
+    return length < 4 && (length == 2 || (code >= 0x800 && code - 0xD800 >= 0x800))
+           && is_boundary(kind_of(code));
+}
+
 /* Goes on over valid UTF-8 of settled characters. Sets `last` to the place of the last one. */
 static Q25_NL_HOT size_t skip_settled(const uint8_t *text, size_t at, size_t end, size_t *last)
 {
@@ -2399,8 +2484,9 @@ static Q25_NL_HOT size_t skip_settled(const uint8_t *text, size_t at, size_t end
                 at += 8;
                 Q25_NL_STEP();
             }
-        } else if ((lead & SETTLED) == 0 || length > end - at || (text[at + 1] & 0xC0u) != 0x80
-                   || (text[at + length - 1] & 0xC0u) != 0x80) {
+        } else if (length > end - at || (text[at + 1] & 0xC0u) != 0x80
+                   || (text[at + length - 1] & 0xC0u) != 0x80
+                   || ((lead & SETTLED) == 0 && !is_settled(text + at, length))) {
             break;
         }
         *last = at;
@@ -2414,17 +2500,19 @@ static Q25_NL_HOT size_t skip_settled(const uint8_t *text, size_t at, size_t end
  * UTF-8. `change` is set to the start of the unit that it is in, or to `end`. */
 static Q25_NL_HOT q25_nl_status find_change(job *work, size_t at, size_t end, size_t *change)
 {
-    uint32_t before = 0, last_order = 0;
+    uint32_t last_order = 0;
+    size_t before = at; /* where the last character begins, or this one if it is the first */
     *change = at;
     while (at < end) {
         uint32_t code, kind;
         size_t length, last = end;
         at = skip_settled(work->text, at, end, &last);
         if (last != end) {
-            *change = last;
-            before = decode_valid(work->text + last);
+            *change = before = last;
             last_order = 0;
-            continue;
+            if (at == end) {
+                break;
+            }
         }
         length = decode(work->text + at, end - at, &code);
         if (is_invalid(code)) {
@@ -2438,17 +2526,22 @@ static Q25_NL_HOT q25_nl_status find_change(job *work, size_t at, size_t end, si
         } else if (kind >= Q25_NL_FIRST_DECOMPOSED) {
             return Q25_NL_OK;
         } else {
-            /* What could join the character before only does so if it joins just that one: behind a mark
-             * or a composite it is not so easy to tell. */
             uint32_t order = q25_nl_mark_order[kind];
-            int joins = kind == KIND_JAMO || q25_nl_mark_pairs[kind] != q25_nl_mark_pairs[kind + 1];
-            if ((order != 0 && order < last_order) || (joins && composite_of(before, code) != 0)
-                || (joins && order != 0 && (last_order != 0 || kind_of(before) != 0))) {
+            if (order != 0 && order < last_order) {
                 return Q25_NL_OK;
+            }
+            if (at != before && (kind == KIND_JAMO || q25_nl_mark_pairs[kind] != q25_nl_mark_pairs[kind + 1])) {
+                /* It only joins the character before if it joins just that one: behind a mark or a
+                 * composite it is not so easy to tell. */
+                uint32_t first = decode_valid(work->text + before);
+                if (composite_of(first, code) != 0
+                    || (order != 0 && (last_order != 0 || kind_of(first) != 0))) {
+                    return Q25_NL_OK;
+                }
             }
             last_order = order;
         }
-        before = code;
+        before = at;
         at += length;
         Q25_NL_STEP();
     }

@@ -109,7 +109,8 @@ typedef enum q25_nl_status {
     Q25_NL_BAD_BYTE_VALUE = 122,      /* not the byte whose token this is */
     Q25_NL_BAD_MERGE_DEPTH = 123,     /* more parts of a token wait than a reader keeps */
     Q25_NL_BAD_MADE_BYTES = 124,      /* more bytes of all tokens that merges make than may be */
-    Q25_NL_BAD_PAIR_MULTIPLIER = 125  /* even */
+    Q25_NL_BAD_PAIR_MULTIPLIER = 125, /* even */
+    Q25_NL_BAD_PAIR_BITMAP = 126      /* the bit of a merge is not set, or more bits than merges are */
 } q25_nl_status;
 
 /* The name of a status without its prefix, such as "BAD_MAGIC"; "UNKNOWN_STATUS" for other values. */
@@ -138,6 +139,7 @@ enum {
     Q25_NL_SPECIAL_TOKEN_INDEX = 6,
     Q25_NL_TOKEN_TRIE = 7,
     Q25_NL_TOKEN_PREFIXES = 8,
+    Q25_NL_MERGE_PAIR_BITMAP = 9,
     Q25_NL_MERGE_LOW_BITS = 16, /* from here on: of profile compact */
     Q25_NL_MERGE_HIGH_BITS = 17,
     Q25_NL_PAIR_MULTIPLIERS = 18,
@@ -233,6 +235,7 @@ typedef struct q25_nl_encode_view {
     const uint8_t *special_first_bytes; /* a bitmap */
     const q25_nl_word *trie;            /* NULL: tokens are found by merging only */
     const q25_nl_word *prefixes;        /* for each id: the longest token it begins with, length << 21 | id */
+    const uint8_t *pair_bitmap;         /* a pair whose bit is not set is not merged */
     uint64_t hash_seed;
     uint32_t n_merges;
     uint32_t n_pair_slots;
@@ -241,6 +244,7 @@ typedef struct q25_nl_encode_view {
     uint32_t max_probe;
     uint32_t n_specials;
     uint32_t n_trie_slots;
+    uint32_t bitmap_shift; /* of a hash, to the bit of a pair */
     uint32_t flags;          /* the header's */
     q25_nl_status readiness; /* what encoding answers where the image's rule cannot be served */
 } q25_nl_encode_view;

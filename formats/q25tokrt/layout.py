@@ -29,6 +29,7 @@ from formats.layout import (
     odd,
     power_of_two,
     reserved,
+    u8,
     u16,
     u32,
     u64,
@@ -99,6 +100,7 @@ class Kind(IntEnum):
     SPECIAL_TOKEN_INDEX = 6
     TOKEN_TRIE = 7
     TOKEN_PREFIXES = 8
+    MERGE_PAIR_BITMAP = 9
     MERGE_LOW_BITS = 16
     MERGE_HIGH_BITS = 17
     PAIR_MULTIPLIERS = 18
@@ -129,14 +131,14 @@ _COMPACT = (
 )
 SECTIONS = {
     Profile.STANDARD: _TABLES,
-    Profile.FAST: (*_TABLES, Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES),
+    Profile.FAST: (*_TABLES, Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES, Kind.MERGE_PAIR_BITMAP),
     Profile.COMPACT: _COMPACT,
 }
 """The sections of an image of each profile, in their order; a reader takes others for unknown ones."""
 
 OPTIONAL = 1
 """Directory flag: a reader that does not know the kind skips the section."""
-OPTIONAL_KINDS = frozenset({Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES})
+OPTIONAL_KINDS = frozenset({Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES, Kind.MERGE_PAIR_BITMAP})
 """Kinds without which an image can be read all the same."""
 
 _KNOWN_BITS = Rule(
@@ -288,6 +290,18 @@ TOKEN_PREFIX = Record(
     Field("prefix", u32, "0 none; bits 0-20 the id, bits 21-31 its length in bytes", form="hex"),
 )
 
+PAIR_BITS = Record(
+    "pair_bits",
+    "Eight bits of the merge-pair bitmap, which has such a byte for each home slot of the merge-pair index.",
+    Field(
+        "bits",
+        u8,
+        "bit b mod 8 of byte b / 8 is set where a merged pair has the hash b: the highest k + 3 bits of "
+        "(left_id * 0x9E3779B1 + right_id * 0x85EBCA77) mod 2^32, where 2^k is the number of bytes",
+        form="hex",
+    ),
+)
+
 IMAGE = FileLayout(
     "q25tokrt",
     "A tokenizer as one memory image that firmware opens in place.",
@@ -310,6 +324,7 @@ IMAGE = FileLayout(
                 Kind.SPECIAL_TOKEN_INDEX: SPECIAL_TOKEN_INDEX,
                 Kind.TOKEN_TRIE: Counted("count", TRIE_SLOT),
                 Kind.TOKEN_PREFIXES: Counted("count", TOKEN_PREFIX),
+                Kind.MERGE_PAIR_BITMAP: Counted("count", PAIR_BITS),
                 Kind.MERGE_LOW_BITS: Counted("count", MERGE_LOW_BITS),
                 Kind.MERGE_HIGH_BITS: Counted("count", MERGE_HIGH_BITS),
                 Kind.PAIR_MULTIPLIERS: Counted("count", PAIR_MULTIPLIER),
@@ -334,6 +349,7 @@ RECORD_BYTES = {
     Kind.SPECIAL_TOKEN_INDEX: 0,
     Kind.TOKEN_TRIE: TRIE_SLOT.size,
     Kind.TOKEN_PREFIXES: TOKEN_PREFIX.size,
+    Kind.MERGE_PAIR_BITMAP: PAIR_BITS.size,
     Kind.MERGE_LOW_BITS: MERGE_LOW_BITS.size,
     Kind.MERGE_HIGH_BITS: MERGE_HIGH_BITS.size,
     Kind.PAIR_MULTIPLIERS: PAIR_MULTIPLIER.size,

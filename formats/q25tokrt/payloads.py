@@ -11,6 +11,7 @@ from formats.q25tokrt import (
     byte_map,
     compact_tables,
     derivation,
+    pair_bitmap,
     pair_index,
     perfect_index,
     special_index,
@@ -93,6 +94,8 @@ def _fast(tables: Tables) -> Payloads:
     trie = token_trie.build(tables.tokens.take(np.arange(N_BYTES + len(tables.merges))))
     made.sections[Kind.TOKEN_TRIE] = (trie.slots.tobytes(), len(trie.slots))
     made.sections[Kind.TOKEN_PREFIXES] = (trie.prefixes.tobytes(), len(trie.prefixes))
+    bitmap = pair_bitmap.build(*tables.pairs)
+    made.sections[Kind.MERGE_PAIR_BITMAP] = (bitmap.tobytes(), len(bitmap))
     return made
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formats import ps_bundle
-from formats.q25tokrt import byte_map, derivation, pair_index, token_trie
+from formats.q25tokrt import byte_map, derivation, pair_bitmap, pair_index, token_trie
 from formats.q25tokrt.layout import N_BYTES, Flag, Kind
 from formats.q25tokrt.section_checks import SectionChecks
 from formats.token_types import TokenType
@@ -36,6 +36,7 @@ class TableSections(SectionChecks):
             Kind.SPECIAL_TOKEN_INDEX: self._special_token_index,
             Kind.TOKEN_TRIE: self._token_trie,
             Kind.TOKEN_PREFIXES: self._token_prefixes,
+            Kind.MERGE_PAIR_BITMAP: self._merge_pair_bitmap,
         }
 
     def _token_index(self, section: Section) -> None:
@@ -85,3 +86,6 @@ class TableSections(SectionChecks):
 
     def _token_prefixes(self, section: Section) -> None:
         self.require_words(section, self.trie.prefixes)
+
+    def _merge_pair_bitmap(self, section: Section) -> None:
+        self.require_words(section, pair_bitmap.build(self.merges["left_id"], self.merges["right_id"]))

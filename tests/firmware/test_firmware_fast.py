@@ -24,7 +24,7 @@ VOCABULARY = grown(
 )  # fmt: skip
 IMAGE = VOCABULARY.image(profile=Profile.FAST)
 STANDARD = VOCABULARY.image()
-TRIE, PREFIXES = 6, 7
+TRIE, PREFIXES, BITMAP = 6, 7, 8
 """Numbers of the directory entries."""
 AB, ABC = 256, 257
 
@@ -33,6 +33,14 @@ def edited(section, row, value):
     made = ImageBytes(IMAGE)
     at = made.section(section).start + 4 * row
     made.raw[at : at + 4] = struct.pack("<I", value)
+    return bytes(made.seal())
+
+
+def with_bitmap(change):
+    """The image with another bitmap: `change` takes the bytes of this one and gives those of that."""
+    made = ImageBytes(IMAGE)
+    place = made.section(BITMAP)
+    made.raw[place] = change(bytes(made.raw[place]))
     return bytes(made.seal())
 
 
@@ -65,6 +73,8 @@ def test_refusals_of_verifying(driver, kind, monkeypatch):
         ("BAD_PREFIX", edited(PREFIXES, ABC, 0), Kind.TOKEN_PREFIXES, ABC),
         ("BAD_PREFIX", edited(PREFIXES, ABC, 2 << 21 | 97), Kind.TOKEN_PREFIXES, ABC),
         ("BAD_PREFIX", edited(PREFIXES, ord("q"), 1 << 21 | 97), Kind.TOKEN_PREFIXES, ord("q")),
+        ("BAD_PAIR_BITMAP", with_bitmap(lambda bits: bytes(len(bits))), Kind.MERGE_TABLE, 0),
+        ("BAD_PAIR_BITMAP", with_bitmap(lambda bits: b"\xff" * len(bits)), Kind.MERGE_PAIR_BITMAP, 0),
         ("BAD_DERIVATION", underivable(monkeypatch, "b|c", "a|b", "ab|c"), Kind.MERGE_TABLE, 2),
         ("BAD_DERIVATION", underivable(monkeypatch, "a|a", "a|aa"), Kind.MERGE_TABLE, 1),
     ]
@@ -76,7 +86,7 @@ def test_random_damage_is_judged_as_by_the_packer_s_own_verification(driver):
     chance = random.Random(171)
     places = [
         at
-        for number in (TRIE, PREFIXES)
+        for number in (TRIE, PREFIXES, BITMAP)
         for at in range(*ImageBytes(IMAGE).section(number).indices(len(IMAGE))[:2])
     ]
     images = []
@@ -97,13 +107,13 @@ def test_random_damage_is_judged_as_by_the_packer_s_own_verification(driver):
 
 
 def test_hostile_tries_are_harmless(driver):
-    """Whatever the two sections say, encoding ends, stays inside, and verification was not asked for."""
+    """Whatever the three sections say, encoding ends, stays inside, and verification was not asked for."""
     chance = random.Random(172)
     texts = ["abc" * 40, "a" * 300, "=" * 500, "zz \u4e2d<s>\n" * 9, "e\u0301" * 40]
     requests = Requests()
     for _ in range(400):
         made = ImageBytes(IMAGE)
-        for number in (TRIE, PREFIXES):
+        for number in (TRIE, PREFIXES, BITMAP):
             place = made.section(number)
             for _ in range(chance.choice([1, 3, 40])):
                 at = place.start + 4 * chance.randrange((place.stop - place.start) // 4)

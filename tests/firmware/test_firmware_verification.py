@@ -20,7 +20,7 @@ KINDS = ["gcc", "sanitized", "aarch64", "aarch64 without crc"]
 ADDED = [("<s>", CONTROL), ("<u>", USER_DEFINED), ("<sx>", UNKNOWN), ("[x", CONTROL)]
 VOCABULARY = grown("a|b", "ab|c", "c|a", added=ADDED, pads=3, byte_values=b"abcd<>sux[")
 IMAGE = VOCABULARY.image(end_ids=(13,))
-OF_FAST = {"BAD_DERIVATION", "BAD_TRIE_TOKEN", "BAD_TRIE_SLOTS", "BAD_PREFIX"}
+OF_FAST = {"BAD_DERIVATION", "BAD_TRIE_TOKEN", "BAD_TRIE_SLOTS", "BAD_PREFIX", "BAD_PAIR_BITMAP"}
 """Provoked in test_firmware_fast.py."""
 OF_COMPACT = {"BAD_BYTE_VALUE", "BAD_MERGE_DEPTH", "BAD_MADE_BYTES", "BAD_PAIR_MULTIPLIER"}
 """Provoked in test_firmware_compact.py."""

@@ -140,7 +140,7 @@ def test_where_header_fields_lie(name, offset):
 def test_sizes():
     assert (HEADER.size, DIRECTORY_ENTRY.size) == (256, 32)
     assert HEADER.offset_of("hash_seed") % 8 == 0  # firmware reads it in place
-    assert [RECORD_BYTES[kind] for kind in Kind] == [8, 0, 16, 4, 4, 0, 4, 4, 4, 1, 2, 3, 8, 0, 1]
+    assert [RECORD_BYTES[kind] for kind in Kind] == [8, 0, 16, 4, 4, 0, 4, 4, 1, 4, 1, 2, 3, 8, 0, 1]
     assert layout.SPECIAL_TOKEN_INDEX.head().size == 32
     assert TOKEN_TYPE.size == 4
 

@@ -20,6 +20,7 @@ SECTIONS = (
     "special_token_index",
     "token_trie",
     "token_prefixes",
+    "merge_pair_bitmap",
     "merge_low_bits",
     "merge_high_bits",
     "pair_multipliers",
