@@ -1570,7 +1570,7 @@ static Q25_NL_INLINE size_t piece_end(const uint8_t *text, size_t at, size_t end
 /* A code point's kind: 0, a starter that is itself; then the mark records (what joins or reorders with
  * the character before it); from FIRST_DECOMPOSED what comes apart for good; from FIRST_COMPOSITE what
  * comes apart and is composed again. Hangul syllables are of the last sort by arithmetic. */
-static Q25_NL_HOT uint32_t kind_of(uint32_t code)
+static Q25_NL_INLINE uint32_t kind_in_table(uint32_t code)
 {
     uint32_t block;
     if (code >= Q25_NL_NFC_LIMIT) {
@@ -1579,6 +1579,11 @@ static Q25_NL_HOT uint32_t kind_of(uint32_t code)
     block = q25_nl_nfc_block[code >> Q25_NL_NFC_BLOCK_BITS];
     return q25_nl_nfc_kind[(block << Q25_NL_NFC_BLOCK_BITS)
                            + (code & ((1u << Q25_NL_NFC_BLOCK_BITS) - 1))];
+}
+
+static Q25_NL_HOT uint32_t kind_of(uint32_t code)
+{
+    return kind_in_table(code);
 }
 
 #define KIND_JAMO 1u /* Hangul vowels and trailing consonants */
@@ -1753,6 +1758,7 @@ typedef struct job {
     uint32_t run_byte;     /* the byte whose run of specials was looked up last, or NONE */
     uint32_t run_begin;
     uint32_t run_end;
+    uint64_t no_seconds[4]; /* a bit for each byte: none of that run goes on with it */
     int lacks_scratch;
     uint32_t *ids;
     size_t id_capacity;
@@ -1897,13 +1903,18 @@ static Q25_NL_COLD uint32_t special_bound(const job *work, uint32_t byte)
 /* The longest special at a place whose first byte, after replacement, is given; 0 where there is none. */
 static Q25_NL_HOT size_t special_at(job *work, size_t at, uint32_t byte, uint32_t *id)
 {
-    /* Most are told apart by their second byte. */
+    /* Most are told apart by their second byte; 0x80 for what is none of ASCII and may be replaced. */
     uint32_t second = byte < 0x80 && at + 1 < work->text_bytes ? work->text[at + 1] : 0x80u;
+    uint64_t bit = (uint64_t)1 << (second & 63), *no_seconds = work->no_seconds + (second >> 6);
     uint32_t row;
     if (byte != work->run_byte) {
         work->run_byte = byte;
         work->run_begin = special_bound(work, byte);
         work->run_end = special_bound(work, byte + 1);
+        work->no_seconds[0] = work->no_seconds[1] = work->no_seconds[2] = work->no_seconds[3] = 0;
+    }
+    if ((*no_seconds & bit) != 0) {
+        return 0;
     }
     for (row = work->run_begin; row < work->run_end; row++) {
         *id = work->encode->special_ids[row];
@@ -1913,6 +1924,7 @@ static Q25_NL_HOT size_t special_at(job *work, size_t at, uint32_t byte, uint32_
             size_t length = token_length(work->bundle, *id);
             if (special != NULL
                 && (second >= 0x80 || length < 2 || special[1] >= 0x80 || special[1] == second)) {
+                bit = 0;
                 length = special_match(work, at, special, length);
                 if (length != 0) {
                     return length;
@@ -1920,6 +1932,7 @@ static Q25_NL_HOT size_t special_at(job *work, size_t at, uint32_t byte, uint32_
             }
         }
     }
+    *no_seconds |= bit;
     return 0;
 }
 
@@ -2465,7 +2478,7 @@ static Q25_NL_INLINE int is_settled(const uint8_t *at, size_t length)
 {
     uint32_t code = decode_short(at, length);
     return length < 4 && (length == 2 || (code >= 0x800 && code - 0xD800 >= 0x800))
-           && is_boundary(kind_of(code));
+           && is_boundary(kind_in_table(code));
 }
 
 /* Goes on over valid UTF-8 of settled characters. Sets `last` to the place of the last one. */
@@ -2527,10 +2540,11 @@ static Q25_NL_HOT q25_nl_status find_change(job *work, size_t at, size_t end, si
             return Q25_NL_OK;
         } else {
             uint32_t order = q25_nl_mark_order[kind];
+            int joins = kind == KIND_JAMO || q25_nl_mark_pairs[kind] != q25_nl_mark_pairs[kind + 1];
             if (order != 0 && order < last_order) {
                 return Q25_NL_OK;
             }
-            if (at != before && (kind == KIND_JAMO || q25_nl_mark_pairs[kind] != q25_nl_mark_pairs[kind + 1])) {
+            if (joins && at != before) {
                 /* It only joins the character before if it joins just that one: behind a mark or a
                  * composite it is not so easy to tell. */
                 uint32_t first = decode_valid(work->text + before);
@@ -3007,7 +3021,8 @@ const char *q25_nl_status_name(q25_nl_status status)
         "BAD_BYTE_TOKEN\0" "BAD_PAIR_SLOTS\0" "BAD_PAIR_SLOT\0" "REPEATED_PAIR\0" "MISSING_PAIR\0"
         "WRONG_MAX_PROBE\0" "BAD_SPECIAL_ID\0" "BAD_SPECIAL_ORDER\0" "MISSING_SPECIAL\0"
         "BAD_SPECIAL_BITMAP\0" "BAD_DERIVATION\0" "BAD_TRIE_TOKEN\0" "BAD_TRIE_SLOTS\0" "BAD_PREFIX\0"
-        "BAD_BYTE_VALUE\0" "BAD_MERGE_DEPTH\0" "BAD_MADE_BYTES\0" "BAD_PAIR_MULTIPLIER\0";
+        "BAD_BYTE_VALUE\0" "BAD_MERGE_DEPTH\0" "BAD_MADE_BYTES\0" "BAD_PAIR_MULTIPLIER\0"
+        "BAD_PAIR_BITMAP\0";
     uint32_t value = (uint32_t)status;
     const char *name = names;
     uint32_t skip;
@@ -3015,7 +3030,7 @@ const char *q25_nl_status_name(q25_nl_status status)
         skip = value;
     } else if (value - Q25_NL_IMAGE_MISALIGNED <= Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED) {
         skip = value - Q25_NL_IMAGE_MISALIGNED + Q25_NL_TOO_MANY_TOKENS + 1;
-    } else if (value - Q25_NL_BAD_PADDING <= Q25_NL_BAD_PAIR_MULTIPLIER - Q25_NL_BAD_PADDING) {
+    } else if (value - Q25_NL_BAD_PADDING <= Q25_NL_BAD_PAIR_BITMAP - Q25_NL_BAD_PADDING) {
         skip = value - Q25_NL_BAD_PADDING + Q25_NL_BAD_IMAGE_END - Q25_NL_IMAGE_MISALIGNED
                + Q25_NL_TOO_MANY_TOKENS + 2;
     } else {

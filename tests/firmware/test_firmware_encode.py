@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 
 import pytest
 from bpe_oracle import Oracle
@@ -13,6 +14,8 @@ from firmware_driver import REPLACE, SPECIALS, STATUS, Requests
 from small_vocabulary import CONTROL, UNKNOWN, USER_DEFINED, PlainTables, SmallVocabulary, grown
 from tokenizers import normalizers
 
+from formats.errors import FormatError
+from formats.q25tokrt.layout import Profile
 from pipeline.bpe.encoder import Encoder
 
 SETTINGS = sorted(SPECIALS)
@@ -49,9 +52,9 @@ def test_known_ids(driver, each_image, qwen25_raw_image, oracles, kind):
 
 @pytest.mark.parametrize("specials", SETTINGS)
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKD"])
-def test_real_texts(driver, qwen3_image, oracles, specials, form):
+def test_real_texts(driver, each_image, oracles, specials, form):
     texts = [getattr(normalizers, form)().normalize_str(text) for text in real_texts().values()]
-    found = driver("sanitized", qwen3_image).encode_all(texts, SPECIALS[specials])
+    found = driver("sanitized", each_image).encode_all(texts, SPECIALS[specials])
     assert_same(texts, found, oracles[specials].encode_all(texts))
 
 
@@ -72,18 +75,18 @@ def test_random_texts(driver, each_image, oracles, specials, kind, count):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_longer_random_texts(driver, qwen3_image, oracles, kind):
+def test_longer_random_texts(driver, each_image, oracles, kind):
     """Pieces beyond the short ones, and marks enough for their sort."""
     texts = list(nasty_texts(300, seed=81, longest=2_000))
-    found = driver(kind, qwen3_image).encode_all(texts)
+    found = driver(kind, each_image).encode_all(texts)
     assert_same(texts, found, oracles["all"].encode_all(texts))
 
 
-def test_code_points_in_contexts(driver, qwen3_image, oracles):
+def test_code_points_in_contexts(driver, each_image, oracles):
     """Every code point below U+0600, and one in 211 of the others. All are in the long tests."""
     codes = [*range(0x600), *range(0x600, 0xD800, 211), *range(0xE000, 0x110000, 211)]
     texts = ["<think>".join(in_contexts(chr(code))) for code in codes]
-    found = driver("gcc", qwen3_image).encode_all(texts)
+    found = driver("gcc", each_image).encode_all(texts)
     assert_same(texts, found, oracles["all"].encode_all(texts))
 
 
@@ -140,21 +143,37 @@ def sensitive_vocabulary(chance):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_vocabularies(driver, kind):
+    """Standard images of all, the others of those that can have them."""
     chance = random.Random(82)
-    requests, wanted = Requests(), []
+    requests, wanted, made = Requests(), [], Counter()
     for _ in range(120):
         vocabulary = sensitive_vocabulary(chance)
-        requests.set_image(vocabulary.image())
-        wanted.append(0)
         texts = [
             "".join(chance.choices("aabbsStT'\u017f <|>\n\u0301e1", k=chance.randint(1, 60)))
             for _ in range(8)
         ]
-        for name, specials in SPECIALS.items():
-            reference = Oracle(ListTables(vocabulary.tokens, vocabulary.merges), name)
-            for text, ids in zip(texts, reference.encode_all(texts), strict=True):
+        known = [
+            (text, specials, ids)
+            for name, specials in SPECIALS.items()
+            for text, ids in zip(
+                texts,
+                Oracle(ListTables(vocabulary.tokens, vocabulary.merges), name).encode_all(texts),
+                strict=True,
+            )
+        ]
+        for profile in Profile:
+            try:
+                image = vocabulary.image(profile=profile)
+            except FormatError:
+                continue
+            made[profile] += 1
+            requests.set_image(image)
+            wanted.append(0)
+            for text, specials, ids in known:
                 requests.encode(text, specials)
                 wanted.append(ids)
+    assert made[Profile.STANDARD] == 120
+    assert min(made[profile] for profile in Profile) > 20, made
     for answer, ids in zip(driver(kind).run(requests), wanted, strict=True):
         assert (answer if ids == 0 else answer.ids) == ids
 
@@ -180,7 +199,7 @@ def test_invalid_text_is_refused(driver, standard_image, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_invalid_text_is_replaced(driver, qwen3_image, oracles, kind):
+def test_invalid_text_is_replaced(driver, each_image, oracles, kind):
     """As `errors="replace"`: U+FFFD for each maximal subpart."""
     chance = random.Random(83)
     texts = [data for data, _ in BROKEN]
@@ -194,7 +213,7 @@ def test_invalid_text_is_replaced(driver, qwen3_image, oracles, kind):
         texts.append(bytes(broken[: chance.randint(1, len(broken))]))
     texts += [chance.randbytes(chance.randint(1, 40)) for _ in range(2_000)]
     expected = oracles["all"].encode_all([text.decode(errors="replace") for text in texts])
-    assert_same(texts, driver(kind, qwen3_image).encode_all(texts, SPECIALS["all"] | REPLACE), expected)
+    assert_same(texts, driver(kind, each_image).encode_all(texts, SPECIALS["all"] | REPLACE), expected)
 
 
 def test_specials_that_hold_a_replacement_character(driver):
