@@ -263,8 +263,9 @@ typedef struct q25_nl_fault {
     uint32_t offset;  /* of that record, or of the section, in bytes from the image's start */
 } q25_nl_fault;
 
-/* Opens an image and proves every byte of it: checksums, padding, and that each section is what the
- * packer would have written. One pass over the image, without scratch. `fault` may be NULL. */
+/* Opens an image and proves it: checksums, padding, and that each section fits the others as the packer
+ * makes them. What no text can reach, such as a free slot, is held by the checksums alone. One pass over the
+ * image, without scratch. `fault` may be NULL. */
 q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
                                                     q25_nl_fault *fault);
 

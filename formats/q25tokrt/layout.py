@@ -292,14 +292,9 @@ TOKEN_PREFIX = Record(
 
 PAIR_BITS = Record(
     "pair_bits",
-    "Eight bits of the merge-pair bitmap, which has such a byte for each home slot of the merge-pair index.",
-    Field(
-        "bits",
-        u8,
-        "bit b mod 8 of byte b / 8 is set where a merged pair has the hash b: the highest k + 3 bits of "
-        "(left_id * 0x9E3779B1 + right_id * 0x85EBCA77) mod 2^32, where 2^k is the number of bytes",
-        form="hex",
-    ),
+    "Eight bits of the merge-pair bitmap, which has such a byte for each of the merge-pair index's 2^k home slots. "
+    "The hash of a pair is the highest k + 3 bits of (left_id * 0x9E3779B1 + right_id * 0x85EBCA77) mod 2^32.",
+    Field("bits", u8, "bit b mod 8 of byte b / 8 is set where a merged pair has the hash b", form="hex"),
 )
 
 IMAGE = FileLayout(
