@@ -26,8 +26,7 @@ def passes(bitmap, left, right):
 
 
 def built(pairs):
-    left, right = (np.array(ids, dtype=np.uint32) for ids in (zip(*pairs, strict=True) if pairs else ([], [])))
-    return pair_bitmap.build(left, right)
+    return pair_bitmap.build(*np.array(pairs, dtype=np.uint32).reshape(-1, 2).T)
 
 
 @given(st.sets(st.tuples(IDS, IDS), max_size=60))
