@@ -2345,19 +2345,18 @@ static Q25_NL_HOT q25_nl_status match_piece(job *work, const uint8_t *piece, siz
     /* Of what the image says nothing is taken for granted: neither ids, nor that lengths agree. */
     while (turns != 0 && id < encode->n_merges + 256 && taken <= length - at && work->n_ids - first <= at) {
         size_t end = at + taken;
+        turns--;
         if (taken == 0 && work->n_ids != first) {
             dead[at >> 3] |= (uint8_t)(1u << (at & 7));
             id = work->ids[--work->n_ids];
             end = token_length(work->bundle, id);
             at = end <= at ? at - end : 0;
             id = shorter_token(encode, id, &taken);
-            turns--;
         } else if (taken == 0) {
             break;
         } else if ((dead[end >> 3] >> (end & 7) & 1) != 0
                    || (work->n_ids != first && !is_border(work, work->ids[work->n_ids - 1], id, &turns))) {
             id = shorter_token(encode, id, &taken);
-            turns--;
         } else {
             put_id(work, id);
             at = end;

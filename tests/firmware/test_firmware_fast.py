@@ -24,7 +24,7 @@ VOCABULARY = grown(
 )  # fmt: skip
 IMAGE = VOCABULARY.image(profile=Profile.FAST)
 STANDARD = VOCABULARY.image()
-TRIE, PREFIXES, BITMAP = 6, 7, 8
+MERGES, TRIE, PREFIXES, BITMAP = 2, 6, 7, 8
 """Numbers of the directory entries."""
 AB, ABC = 256, 257
 
@@ -144,6 +144,20 @@ def test_a_trie_that_leads_in_circles(driver):
     _, circles, _, merged = driver("counting").run(requests)
     assert circles.status == merged.status == OK
     assert circles.steps < 300 * 20_000
+
+
+def test_merges_that_lead_in_circles(driver):
+    """Each merge of its own token: what two tokens are made of has no end, but the turns have."""
+    made = ImageBytes(IMAGE)
+    place = made.section(MERGES)
+    for row, at in enumerate(range(place.start, place.stop, 16)):
+        made.raw[at : at + 8] = struct.pack("<2I", 256 + row, 256 + row)
+    requests = Requests()
+    requests.set_image(bytes(made.seal()))
+    requests.encode("abcabc" * 1_000)
+    _, answer = driver("counting").run(requests)
+    assert answer.status == OK
+    assert answer.steps < 300 * 6_000
 
 
 def test_scratch_is_a_bit_for_each_byte_of_a_long_piece(driver, qwen_fast_image):
