@@ -56,9 +56,9 @@ extern uint64_t Q25_NL_COUNT_STEPS;
 #define MAX_COMPACT_MERGES 0x3FF00u
 #define LEAST_SECTIONS 6u
 #define BITMAP_BYTES 32u
-#define BITMAP_SHIFT 29u /* of a pair's hash, to its bit in a bitmap of one byte */
+#define PAIR_BITMAP_SHIFT 29u /* of a pair's hash, to its bit in a bitmap of one byte */
 #define ID_BITS 23 /* of ids where text is encoded */
-#define MAX_IDS (1u << ID_BITS)
+#define MAX_IDS (1u << (ID_BITS - 1)) /* the bit above tells what is kept of borders */
 
 #define FLAG_RANK_IS_OUT_ID 1u
 #define FLAG_NFC 2u
@@ -454,7 +454,7 @@ static Q25_NL_COLD void view_encode(const q25_nl_image_info *info, q25_nl_encode
         encode->prefixes = (const word *)section_start(info, Q25_NL_TOKEN_PREFIXES);
         encode->pair_bitmap = (const uint8_t *)section_start(info, Q25_NL_MERGE_PAIR_BITMAP);
         encode->n_trie_slots = info->sections[Q25_NL_TOKEN_TRIE]->count;
-        encode->bitmap_shift = BITMAP_SHIFT - home_bits(header->n_merges);
+        encode->bitmap_shift = PAIR_BITMAP_SHIFT - home_bits(header->n_merges);
     }
 #endif
     encode->hash_seed = header->hash_seed;
@@ -1418,7 +1418,7 @@ static Q25_NL_HOT size_t decode(const uint8_t *at, size_t left, uint32_t *code)
     return length;
 }
 
-/* Decodes valid UTF-8 of two or three bytes; of four, the bits of the first three. */
+/* What the first two or three bytes say, of bytes in the form of UTF-8 of so many or more. */
 static Q25_NL_INLINE uint32_t decode_short(const uint8_t *at, size_t length)
 {
     uint32_t code = (at[0] & 0x1Fu) << 6 | (at[1] & 0x3Fu);
@@ -1581,6 +1581,7 @@ static Q25_NL_INLINE uint32_t kind_in_table(uint32_t code)
                            + (code & ((1u << Q25_NL_NFC_BLOCK_BITS) - 1))];
 }
 
+/* The same where calling it costs little. */
 static Q25_NL_HOT uint32_t kind_of(uint32_t code)
 {
     return kind_in_table(code);
@@ -1767,7 +1768,7 @@ typedef struct job {
     uint8_t *scratch;     /* on a multiple of 8 */
     size_t scratch_bytes; /* from there on, without the cache behind it */
     size_t scratch_used;  /* by the text that is being encoded, a multiple of 8 */
-    two_words *cache;     /* of merges that were looked up */
+    two_words *cache;     /* of merges that were looked up, and of borders */
     uint32_t cache_shift;
     uint32_t pieces_shift;
     word *pieces;       /* short ones that were merged, or NULL */
@@ -1844,6 +1845,14 @@ static Q25_NL_COLD int reserve(job *work, size_t bytes)
         return 0;
     }
     return 1;
+}
+
+/* Goes on behind bytes that lack scratch: what the rest of the text needs is reported as well. They take up
+ * as many ids as they may become, for with less room left the rest may need more. */
+static Q25_NL_COLD q25_nl_status pass_over(job *work, size_t n_bytes)
+{
+    work->n_ids += n_bytes;
+    return Q25_NL_OK;
 }
 
 /* ---- Special tokens ---------------------------------------------------------------------------- */
@@ -2020,7 +2029,7 @@ static size_t find_special(job *work, size_t at, size_t *end, uint32_t *id)
 
 static Q25_NL_HOT uint64_t keep_rank(const job *work, uint64_t pair, two_words *kept)
 {
-    uint32_t left = (uint32_t)(pair >> ID_BITS), right = (uint32_t)pair & (MAX_IDS - 1);
+    uint32_t left = (uint32_t)(pair >> ID_BITS), right = (uint32_t)pair & ((1u << ID_BITS) - 1);
     uint64_t rank;
 #ifndef Q25_NL_NO_COMPACT
     if (work->encode->pair_multipliers != NULL) {
@@ -2233,7 +2242,7 @@ static Q25_NL_HOT q25_nl_status merge_long(job *work, const uint8_t *piece, size
     tree ranks;
     size_t at, words = tree_layout(&ranks, tokens, length);
     if (!reserve(work, work->scratch_used + 4 * words)) {
-        return Q25_NL_OK; /* reported in the end, with what the rest of the text needs */
+        return pass_over(work, length);
     }
     for (at = length; at < words; at++) {
         tokens[at] = NO_ROW;
@@ -2288,8 +2297,9 @@ static q25_nl_status merge_piece(job *work, const uint8_t *piece, size_t length)
 
 #ifndef Q25_NL_NO_FAST
 
-/* What is_crossed finds without a limit is kept beside the ranks: in place of a row, whether, and the turns
- * that it took, which are taken again. A bit tells these pairs from others: no id in a trie reaches it. */
+/* What is_crossed finds without a limit is kept among the ranks, with this bit in its pair, which no id
+ * reaches. Where a rank has its row: the lowest bit whether the tokens are crossed, the others how many turns
+ * it took, which are taken again, so that nothing depends on what is kept. A valid image takes 64 at most. */
 #define KEPT_BORDER ((uint64_t)1 << (RANK_SHIFT - 1))
 #define MOST_KEPT_TURNS 0x1FFFFu
 
@@ -2314,7 +2324,7 @@ static Q25_NL_INLINE int is_border(const job *work, uint32_t left, uint32_t righ
 }
 
 #define FEW_PLACES 256u /* whose bits are on the stack */
-#define TURNS_A_BYTE 256u /* runs of one sign take the most, for Qwen those of a slash */
+#define TURNS_A_BYTE 256u /* Qwen's take up to 192: a tab before some 120 blanks */
 
 /* Takes the longest token at each place that merging leaves beside the one before. Where there is none, the
  * place is dead: goes back, and takes a shorter token there. Text that takes uncommonly many turns is
@@ -2331,7 +2341,7 @@ static Q25_NL_HOT q25_nl_status match_piece(job *work, const uint8_t *piece, siz
     }
     if (length >= FEW_PLACES) {
         if (!reserve(work, work->scratch_used + length / 8 + 1)) {
-            return Q25_NL_OK; /* reported in the end, with what the rest of the text needs */
+            return pass_over(work, length);
         }
         dead = work->scratch + work->scratch_used;
     }
@@ -2472,12 +2482,11 @@ static Q25_NL_COLD q25_nl_status take(job *work, size_t at, size_t end, uint32_t
     return Q25_NL_OK;
 }
 
-/* Whether bytes of the form of two or three bytes' UTF-8 are a boundary that NFC leaves alone. */
+/* Whether two or three bytes, in the form of UTF-8, are a boundary that NFC leaves alone. */
 static Q25_NL_INLINE int is_settled(const uint8_t *at, size_t length)
 {
     uint32_t code = decode_short(at, length);
-    return length < 4 && (length == 2 || (code >= 0x800 && code - 0xD800 >= 0x800))
-           && is_boundary(kind_in_table(code));
+    return (length == 2 || (code >= 0x800 && code - 0xD800 >= 0x800)) && is_boundary(kind_in_table(code));
 }
 
 /* Goes on over valid UTF-8 of settled characters. Sets `last` to the place of the last one. */
@@ -2498,7 +2507,7 @@ static Q25_NL_HOT size_t skip_settled(const uint8_t *text, size_t at, size_t end
             }
         } else if (length > end - at || (text[at + 1] & 0xC0u) != 0x80
                    || (text[at + length - 1] & 0xC0u) != 0x80
-                   || ((lead & SETTLED) == 0 && !is_settled(text + at, length))) {
+                   || ((lead & SETTLED) == 0 && (length == 4 || !is_settled(text + at, length)))) {
             break;
         }
         *last = at;
@@ -2576,6 +2585,7 @@ static int is_line_start(const uint8_t *text, size_t at)
  * want of scratch. The unit is decomposed behind what is written: a character takes a word there and no
  * more bytes when it is written, so what is written never reaches what is still to be read. */
 #define NOWHERE (~(size_t)0)
+#define MOST_GROWTH 3u /* of a byte that is replaced; of a character that NFC takes apart */
 
 static Q25_NL_COLD q25_nl_status copy_changed(job *work, size_t at, size_t end, size_t *copied)
 {
@@ -2632,8 +2642,8 @@ static Q25_NL_COLD q25_nl_status encode_changed(job *work, size_t at, size_t end
     if (status != Q25_NL_OK) {
         return status;
     }
-    if (copied == NOWHERE) { /* reported in the end, with what the rest of the text needs */
-        size_t length, enough = Q25_NL_SCRATCH_BYTES(end - at);
+    if (copied == NOWHERE) {
+        size_t length, enough = Q25_NL_SCRATCH_BYTES(end - at), most = MOST_GROWTH * (end - at);
         uint32_t code;
         if (work->done->scratch_needed < enough) {
             work->done->scratch_needed = enough;
@@ -2642,7 +2652,7 @@ static Q25_NL_COLD q25_nl_status encode_changed(job *work, size_t at, size_t end
             status = take(work, at, end, &code, &length); /* invalid UTF-8 is reported all the same */
             Q25_NL_STEP();
         }
-        return status;
+        return status == Q25_NL_OK ? pass_over(work, most) : status;
     }
     work->scratch_used = aligned(copied);
     status = encode_pieces(work, work->scratch, 0, copied);

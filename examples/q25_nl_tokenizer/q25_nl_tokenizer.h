@@ -37,7 +37,7 @@ typedef enum q25_nl_status {
     Q25_NL_NOT_A_BYTE_TOKEN = 10,     /* an id that stands for no single byte */
     Q25_NL_NUL_BYTE = 11,             /* an id that stands for NUL, which a C string cannot hold */
     Q25_NL_IMAGE_DAMAGED = 12,        /* sections contradict each other: verify the image */
-    Q25_NL_TOO_MANY_TOKENS = 13,      /* 2^23 or more: the image can be opened and detokenized only */
+    Q25_NL_TOO_MANY_TOKENS = 13,      /* 2^22 or more: the image can be opened and detokenized only */
 
     /* Of opening an image. */
     Q25_NL_IMAGE_MISALIGNED = 32,     /* its address is no multiple of Q25_NL_IMAGE_ALIGN */
@@ -125,7 +125,7 @@ const char *q25_nl_status_name(q25_nl_status status);
 /* What an image is made for, as bits 8 to 11 of the header's flags have it. */
 enum {
     Q25_NL_PROFILE_STANDARD = 0,
-    Q25_NL_PROFILE_FAST = 1,   /* has a token trie besides */
+    Q25_NL_PROFILE_FAST = 1,   /* has a token trie and a bitmap of merged pairs besides */
     Q25_NL_PROFILE_COMPACT = 2 /* has of the tokens that merges make only the merges */
 };
 
@@ -233,7 +233,7 @@ typedef struct q25_nl_encode_view {
     const uint8_t *pair_rows;                 /* in place of slots, 3 bytes each: row | check << 18 */
     const q25_nl_word *special_ids;
     const uint8_t *special_first_bytes; /* a bitmap */
-    const q25_nl_word *trie;            /* NULL: tokens are found by merging only */
+    const q25_nl_word *trie; /* these three NULL but in profile fast: tokens are found by merging only */
     const q25_nl_word *prefixes;        /* for each id: the longest token it begins with, length << 21 | id */
     const uint8_t *pair_bitmap;         /* a pair whose bit is not set is not merged */
     uint64_t hash_seed;
@@ -264,8 +264,9 @@ typedef struct q25_nl_fault {
 } q25_nl_fault;
 
 /* Opens an image and proves it: checksums, padding, and that each section fits the others as the packer
- * makes them. What no text can reach, such as a free slot, is held by the checksums alone. One pass over the
- * image, without scratch. `fault` may be NULL. */
+ * makes them. What is spare is left to the checksums: the multiplier of an empty bucket, and whether the
+ * trie and the bitmap hold more than they have to. One pass over the image, without scratch. `fault` may be
+ * NULL. */
 q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
                                                     q25_nl_fault *fault);
 

@@ -29,7 +29,6 @@ from formats.layout import (
     odd,
     power_of_two,
     reserved,
-    u8,
     u16,
     u32,
     u64,
@@ -41,6 +40,7 @@ from formats.q25tokrt.compact_records import (
     PAIR_MULTIPLIER,
     PAIR_ROW,
 )
+from formats.q25tokrt.fast_records import PAIR_BITS, TOKEN_PREFIX, TRIE_SLOT
 
 MAGIC = b"Q25TOKRT"
 MAJOR = 1
@@ -139,7 +139,7 @@ SECTIONS = {
 OPTIONAL = 1
 """Directory flag: a reader that does not know the kind skips the section."""
 OPTIONAL_KINDS = frozenset({Kind.TOKEN_TRIE, Kind.TOKEN_PREFIXES, Kind.MERGE_PAIR_BITMAP})
-"""Kinds without which an image can be read all the same."""
+"""Kinds that a reader skips if it does not know them."""
 
 _KNOWN_BITS = Rule(
     f"no bits but 0 to 2, and a profile from 0 to {max(Profile)} in bits 8 to 11",
@@ -244,8 +244,16 @@ BYTE_TOKEN = Record(
 
 PAIR_SLOT = Record(
     "pair_slot",
-    "One slot of the merge-pair index.",
-    Field("slot", u32, "0 empty, else fingerprint << 18 | (row of the merge table + 1)", form="hex"),
+    "One slot of the merge-pair index. The hash of a pair is the high half of (m XOR m >> 32) * 0xD6E8FEB86659FD93, "
+    "with m = (left_id * 2^32 + right_id) * hash_seed, both mod 2^64. Its home is slot hash mod 2^k, k the smallest "
+    "with 10 * n_merges <= 6 * 2^k. A merged pair is in one of max_probe slots from its home on, with none empty "
+    "before it.",
+    Field(
+        "slot",
+        u32,
+        "0 empty, else bits 0-17 row of the merge table + 1, bits 18-31 those of the hash",
+        form="hex",
+    ),
 )
 
 SPECIAL_TOKEN_INDEX = Record(
@@ -262,39 +270,6 @@ SPECIAL_TOKEN_INDEX = Record(
         "sorted by first byte, then longest first, then id",
         unit="token id",
     ),
-)
-
-TRIE_INTERNAL = 1 << 9
-TRIE_TERMINAL = 1 << 10
-TRIE_VALUE_SHIFT = 11
-TRIE_VALUE_BITS = 32 - TRIE_VALUE_SHIFT
-
-TRIE_SLOT = Record(
-    "trie_slot",
-    "One slot of the token trie.",
-    Field(
-        "slot",
-        u32,
-        "0 empty; bits 0-8 last byte + 1, or 0 for an id; bit 9 has children, bit 10 is a token; "
-        "bits 11-31 base of the children, else id",
-        form="hex",
-    ),
-)
-
-PREFIX_LENGTH_SHIFT = 21
-MAX_PREFIX_BYTES = (1 << 32 - PREFIX_LENGTH_SHIFT) - 1
-
-TOKEN_PREFIX = Record(
-    "token_prefix",
-    "The longest other token that a token begins with; the row is the token's id.",
-    Field("prefix", u32, "0 none; bits 0-20 the id, bits 21-31 its length in bytes", form="hex"),
-)
-
-PAIR_BITS = Record(
-    "pair_bits",
-    "Eight bits of the merge-pair bitmap, which has such a byte for each of the merge-pair index's 2^k home slots. "
-    "The hash of a pair is the highest k + 3 bits of (left_id * 0x9E3779B1 + right_id * 0x85EBCA77) mod 2^32.",
-    Field("bits", u8, "bit b mod 8 of byte b / 8 is set where a merged pair has the hash b", form="hex"),
 )
 
 IMAGE = FileLayout(

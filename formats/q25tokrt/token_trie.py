@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formats.errors import FormatError
-from formats.q25tokrt.layout import (
+from formats.q25tokrt.fast_records import (
     MAX_PREFIX_BYTES,
     PREFIX_LENGTH_SHIFT,
     TRIE_INTERNAL,

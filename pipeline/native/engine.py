@@ -27,7 +27,7 @@ USUAL_SCRATCH = 256 * 1024
 
 _LIMITS = {
     "TEXT_TOO_LONG": (UsageError, "a text of at most 134,217,727 bytes"),
-    "TOO_MANY_TOKENS": (ModelError, "an image of at most 8,388,607 tokens"),
+    "TOO_MANY_TOKENS": (ModelError, "an image of at most 4,194,303 tokens"),
 }
 """What the Python engine does without."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from string import ascii_uppercase
 
 import pytest
 from bpe_texts import nasty_texts
@@ -14,7 +15,8 @@ from small_vocabulary import CONTROL, USER_DEFINED, grown
 
 from formats.errors import FormatError
 from formats.q25tokrt import payloads
-from formats.q25tokrt.layout import TRIE_TERMINAL, Kind, Profile
+from formats.q25tokrt.fast_records import TRIE_TERMINAL
+from formats.q25tokrt.layout import Kind, Profile
 from formats.q25tokrt.verify import verify_image
 
 KINDS = ["gcc", "sanitized", "aarch64"]
@@ -24,7 +26,7 @@ VOCABULARY = grown(
 )  # fmt: skip
 IMAGE = VOCABULARY.image(profile=Profile.FAST)
 STANDARD = VOCABULARY.image()
-MERGES, TRIE, PREFIXES, BITMAP = 2, 6, 7, 8
+MERGES, INDEX, TRIE, PREFIXES, BITMAP = 2, 4, 6, 7, 8
 """Numbers of the directory entries."""
 AB, ABC = 256, 257
 
@@ -42,6 +44,12 @@ def with_bitmap(change):
     place = made.section(BITMAP)
     made.raw[place] = change(bytes(made.raw[place]))
     return bytes(made.seal())
+
+
+def one_bit_more(bits):
+    """Set another bit in the last byte; no two merges of this image share one."""
+    assert sum(byte.bit_count() for byte in bits) == len(VOCABULARY.merges)
+    return bits[:-1] + bytes([bits[-1] | bits[-1] + 1])
 
 
 def trie():
@@ -75,6 +83,7 @@ def test_refusals_of_verifying(driver, kind, monkeypatch):
         ("BAD_PREFIX", edited(PREFIXES, ord("q"), 1 << 21 | 97), Kind.TOKEN_PREFIXES, ord("q")),
         ("BAD_PAIR_BITMAP", with_bitmap(lambda bits: bytes(len(bits))), Kind.MERGE_TABLE, 0),
         ("BAD_PAIR_BITMAP", with_bitmap(lambda bits: b"\xff" * len(bits)), Kind.MERGE_PAIR_BITMAP, 0),
+        ("BAD_PAIR_BITMAP", with_bitmap(one_bit_more), Kind.MERGE_PAIR_BITMAP, 0),
         ("BAD_DERIVATION", underivable(monkeypatch, "b|c", "a|b", "ab|c"), Kind.MERGE_TABLE, 2),
         ("BAD_DERIVATION", underivable(monkeypatch, "a|a", "a|aa"), Kind.MERGE_TABLE, 1),
     ]
@@ -99,7 +108,7 @@ def test_random_damage_is_judged_as_by_the_packer_s_own_verification(driver):
     for image in images:
         requests.verify(image)
     accepted = sum(found.status == OK for found in driver("sanitized").run(requests))
-    # What no text can reach is proved by Python, which makes the trie again, and here by the checksum alone.
+    # What the trie and the bitmap hold besides is left to the checksums here; Python makes them again.
     assert accepted < 300
     for image in images[:50]:
         with pytest.raises(FormatError):
@@ -146,18 +155,84 @@ def test_a_trie_that_leads_in_circles(driver):
     assert circles.steps < 300 * 20_000
 
 
-def test_merges_that_lead_in_circles(driver):
-    """Each merge of its own token: what two tokens are made of has no end, but the turns have."""
-    made = ImageBytes(IMAGE)
+def made_of(image, parts, bitmap=None):
+    """An image of other merges, which verification would refuse: `parts` gives left and right by row."""
+    made = ImageBytes(image)
     place = made.section(MERGES)
     for row, at in enumerate(range(place.start, place.stop, 16)):
-        made.raw[at : at + 8] = struct.pack("<2I", 256 + row, 256 + row)
+        made.raw[at : at + 8] = struct.pack("<2I", *parts(row))
+    if bitmap is not None:
+        place = made.section(BITMAP)
+        made.raw[place] = bitmap * (place.stop - place.start)
+    return made
+
+
+def test_merges_that_lead_in_circles(driver):
+    """Each merge of its own token: what two tokens are made of has no end, but the turns have."""
+    image = made_of(IMAGE, lambda row: (256 + row, 256 + row))
+    text = "abcabc" * 1_000
     requests = Requests()
-    requests.set_image(bytes(made.seal()))
+    requests.set_image(bytes(image.seal()))
+    requests.encode(text)
+    requests.encode("abcabc " * 50)  # what was not found out of the first is not kept for the others
+    _, once, again = driver("counting").run(requests)
+    assert once.status == again.status == OK
+    assert once.ids == list(text.encode())
+    assert again.ids == list(b"abcabc " * 50)
+    assert once.steps < 300 * len(text)
+
+
+def test_a_turn_is_a_look_up_at_most(driver):
+    """Every pair may be merged, says the bitmap, and the index is full of what is not the pair."""
+    image = made_of(IMAGE, lambda row: (256 + row, 256 + row), bitmap=b"\xff")
+    place = image.section(INDEX)
+    for at in range(place.start, place.stop, 4):
+        image.raw[at : at + 4] = struct.pack("<I", 1 << 18 | 1)
+    image.set_header(max_probe=16)
+    requests = Requests()
+    requests.set_image(bytes(image.seal()))
     requests.encode("abcabc" * 1_000)
     _, answer = driver("counting").run(requests)
     assert answer.status == OK
-    assert answer.steps < 300 * 6_000
+    assert 256 * 6_000 < answer.steps < (256 * 17 + 100) * 6_000
+
+
+def test_what_is_kept_changes_nothing(driver):
+    """A border that takes many turns takes them again, or the scratch that is there would tell what is needed."""
+    pairs = [f"{left}|{right}" for left in ascii_uppercase for right in ascii_uppercase]
+    vocabulary = grown(*pairs, "a|b")
+    image = made_of(vocabulary.image(profile=Profile.FAST), lambda row: (255 + row, 255 + row))
+    requests = Requests()
+    requests.set_image(bytes(image.seal()))
+    text = "ab" * 200
+    for scratch in (8 * len(text), 16 * len(text), 100_000):
+        requests.encode(text, scratch=scratch)
+    _, least, some, much = driver("gcc").run(requests)
+    assert least.status == STATUS["SCRATCH_TOO_SMALL"]
+    assert some.status == much.status == OK
+    assert least.scratch_needed == some.scratch_needed == much.scratch_needed > 8 * len(text)
+    assert some.ids == much.ids
+
+
+def test_what_is_needed_is_enough_where_room_is_scarce(driver):
+    """A piece that lacks scratch takes up room for ids all the same, or later ones would seem to have more."""
+    image = grown("a|a", "aa|aa", "aaaa|aaaa").image(profile=Profile.FAST)
+    requests = Requests()
+    texts = ["a" * 300 + "1" + "a" * 300, "e\u0301" * 60 + "\n1" + "a" * 300, "a" * 60 + "1" + "a" * 300]
+    capacities = (310, 301, 300, 100, 80)
+    requests.set_image(image)
+    for text in texts:
+        for capacity in capacities:
+            requests.encode(text, scratch=0, capacity=capacity)
+    _, *lacking = driver("sanitized").run(requests)
+    requests = Requests()
+    requests.set_image(image)
+    cases = [(text, capacity) for text in texts for capacity in capacities]
+    for (text, capacity), answer in zip(cases, lacking, strict=True):
+        assert answer.status == STATUS["SCRATCH_TOO_SMALL"], (text, capacity)
+        requests.encode(text, scratch=answer.scratch_needed, capacity=capacity)
+    _, *enough = driver("sanitized").run(requests)
+    assert {answer.status for answer in enough} <= {OK, STATUS["OUTPUT_TOO_SMALL"]}
 
 
 def test_scratch_is_a_bit_for_each_byte_of_a_long_piece(driver, qwen_fast_image):

@@ -120,6 +120,23 @@ def test_ordinary_text_needs_no_scratch(driver, qwen3_image):
         assert (answer.status, answer.scratch_needed) == (OK, 0)
 
 
+def test_a_text_that_is_nfc_is_not_copied(driver, standard_image):
+    """What looks as if NFC might change it, but is left alone, is no reason for a copy."""
+    texts = [
+        "\u0301 abc",  # a mark without anything before it
+        "a\u0316 b\u0334",  # a lower order, but of another character
+        "\u0915\u094d\u0937 \u05d0\u05b7 \u0628\u0650",
+    ]
+    lines = "a b\n" * 100
+    requests = Requests()
+    for text in [*texts, f"{lines}e\u0301", f"e\u0301\n{lines}"]:
+        requests.encode(text, 2)
+    *left_alone, last, first = driver("sanitized", standard_image).run(requests)
+    assert [answer.scratch_needed for answer in left_alone] == [0, 0, 0]
+    assert 0 < last.scratch_needed < 100, "of a line, not of the text"
+    assert 0 < first.scratch_needed < 100
+
+
 def test_the_bound_holds_where_most_is_needed(driver):
     """One piece, thrice as long after NFC or replacement; each length, so that blocks fill up in every way."""
     vocabulary = grown("a|b")

@@ -11,11 +11,12 @@ from firmware_driver import STATUS, Requests
 from image_bytes import ImageBytes
 from small_vocabulary import CONTROL, UNUSED, SmallVocabulary, grown, image_facts
 
-from formats.q25tokrt.layout import NONE, Kind
+from formats.q25tokrt.layout import NONE, Kind, Profile
 from formats.q25tokrt.packer import pack_image
 
 VOCABULARY = grown("a|b", "ab|c", added=[("<s>", CONTROL)], pads=2)  # 261 tokens
 IMAGE = VOCABULARY.image(eos_id=258, end_ids=(258, 0))
+FAST = VOCABULARY.image(profile=Profile.FAST)
 SIZE = len(IMAGE)
 BEYOND = struct.pack("<2I", 258, 261) + struct.pack("<I", NONE) * 6
 """end_ids of which the second is no token."""
@@ -35,6 +36,13 @@ def longer(number, by):
     """Change the length of a section, and its count by hand."""
     made = ImageBytes(IMAGE)
     return bytes(made.set_entry(number, length=made.entry(number, "length") + by).seal_header())
+
+
+def one_record_less(image, number):
+    """Shorten a section by a record; what lies behind it stays where it is."""
+    made = ImageBytes(image)
+    count, size = made.entry(number, "count") - 1, made.entry(number, "record_bytes")
+    return bytes(made.set_entry(number, count=count, length=count * size).seal())
 
 
 def cut_behind_directory():
@@ -130,6 +138,7 @@ REFUSED = [
     ("BAD_RECORD_COUNT", changed(n_merges=100)),  # more home slots than there are
     ("BAD_RECORD_COUNT", changed(n_added=0)),
     ("BAD_RECORD_COUNT", entry(3, count=128, length=512)),
+    *(("BAD_RECORD_COUNT", one_record_less(FAST, number)) for number in (7, 8)),  # prefixes and bitmap
     ("MISSING_SECTION", entry(2, kind=99, flags=1)),
     ("MISSING_SECTION", entry(5, kind=0, flags=1)),
     ("BAD_IMAGE_END", bytes(ImageBytes(IMAGE + bytes(64)).set_header(total_bytes=SIZE + 64).seal_header())),
@@ -218,9 +227,9 @@ def test_images_that_do_not_encode(driver):
 
 
 def test_too_many_tokens_to_encode(driver):
-    """2^23 empty tokens behind the others: an image of 67 MB."""
+    """2^22 empty tokens behind the others: an image of 34 MB."""
     index, token_bytes, merges = grown("a|b").tables()
-    new = 1 << 23
+    new = 1 << 22
     index += struct.pack("<IHH", 258, 0, UNUSED) * (new - 257)
     image = pack_image(index, token_bytes, merges, image_facts(first_pad_id=257))
     requests = Requests()

@@ -206,14 +206,14 @@ def test_there_and_back(qwen3):
 
 
 def test_more_tokens_than_c_encodes_with():
-    """2^23 empty tokens behind the others: an image of 67 MB."""
+    """2^22 empty tokens behind the others: an image of 34 MB."""
     index, token_bytes, merges = grown("a|b").tables()
-    new = 1 << 23
+    new = 1 << 22
     index += struct.pack("<IHH", len(token_bytes), 0, UNUSED) * (new - 257)
     image = open_image(pack_image(index, token_bytes, merges, image_facts(first_pad_id=257)))
     kind, line = outcome(NativeEncoder(image).encode, "ab")
     assert kind is ModelError
-    assert line == "the C reader expects an image of at most 8,388,607 tokens; use --engine python"
+    assert line == "the C reader expects an image of at most 4,194,303 tokens; use --engine python"
     assert NativeDecoder(image).decode([256, new - 1]) == b"ab"
 
 

@@ -13,14 +13,8 @@ from small_vocabulary import CONTROL, grown
 
 from formats.byte_strings import ByteStrings
 from formats.q25tokrt import token_trie
-from formats.q25tokrt.layout import (
-    MAX_PREFIX_BYTES,
-    TRIE_INTERNAL,
-    TRIE_TERMINAL,
-    TRIE_VALUE_SHIFT,
-    Kind,
-    Profile,
-)
+from formats.q25tokrt.fast_records import MAX_PREFIX_BYTES, TRIE_INTERNAL, TRIE_TERMINAL, TRIE_VALUE_SHIFT
+from formats.q25tokrt.layout import Kind, Profile
 from formats.q25tokrt.verify import verify_image
 
 BYTES = [bytes([value]) for value in range(256)]
