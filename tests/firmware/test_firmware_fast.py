@@ -174,11 +174,9 @@ def test_merges_that_lead_in_circles(driver):
     requests = Requests()
     requests.set_image(bytes(image.seal()))
     requests.encode(text)
-    requests.encode("abcabc " * 50)  # what was not found out of the first is not kept for the others
-    _, once, again = driver("counting").run(requests)
-    assert once.status == again.status == OK
+    _, once = driver("counting").run(requests)
+    assert once.status == OK
     assert once.ids == list(text.encode())
-    assert again.ids == list(b"abcabc " * 50)
     assert once.steps < 300 * len(text)
 
 
@@ -219,7 +217,8 @@ def test_what_is_needed_is_enough_where_room_is_scarce(driver):
     image = grown("a|a", "aa|aa", "aaaa|aaaa").image(profile=Profile.FAST)
     requests = Requests()
     texts = ["a" * 300 + "1" + "a" * 300, "e\u0301" * 60 + "\n1" + "a" * 300, "a" * 60 + "1" + "a" * 300]
-    capacities = (310, 301, 300, 100, 80)
+    texts.append("e\u0301" * 60 + "\n1" + "a" * 3_000)
+    capacities = (3_100, 310, 301, 300, 100, 80)
     requests.set_image(image)
     for text in texts:
         for capacity in capacities:
