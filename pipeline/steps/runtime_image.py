@@ -39,8 +39,9 @@ class RuntimeImage(Step):
             "profile",
             Choice("standard", "fast", "compact"),
             "standard",
-            "fast: a token trie besides (2.4 MB for Qwen), with which text takes fewer instructions and less "
-            "scratch. compact: a quarter of the bytes (1.2 MB for Qwen); tokens are put together from their merges.",
+            "fast: a token trie and a bitmap of merged pairs besides (2.4 MB for Qwen), with which text takes fewer "
+            "instructions and less scratch. compact: a quarter of the bytes (1.2 MB for Qwen); tokens are put together "
+            "from their merges.",
         ),
     )
     reads = (MODEL, MODEL_KIND, *TABLES, FACTS)
