@@ -143,6 +143,15 @@ def _words(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         where = f"{path_words(str(error.filename))}: " if error.filename is not None else ""
         return f"pipeline: {where}{error.strerror or error}", MachineError.exit_code
+    if isinstance(error, UnicodeEncodeError) and error.encoding != "utf-8":
+        # Our own files are UTF-8: what is written in another encoding is a name, in the system's.
+        lacking = f"{error.encoding}, which lacks {error.object[error.start : error.end]!a}"
+        hint = "set LC_ALL=C.UTF-8, or PYTHONUTF8=1"
+        where = path_words(error.object)
+        return (
+            f"pipeline: {where}: this locale has names of files in {lacking}; {hint}",
+            MachineError.exit_code,
+        )
     if isinstance(error, MemoryError):
         return "pipeline: out of memory", MachineError.exit_code
     what = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -82,6 +82,19 @@ def test_odd_names(built, tmp_path, name):
     call("run", manifest, "--out", out).refused(2)
 
 
+def test_a_name_that_the_locale_cannot_hold(project):
+    """Given as UTF-8 in the manifest, and no name of a file where names are ASCII."""
+    text = project.manifest.read_text(encoding="utf-8")
+    there = sorted(project.manifest.parent.iterdir())
+    project.manifest.write_text(text.replace('"out": "out"', '"out": "caf\u00e9"'), encoding="utf-8")
+    line = project.child(env=SETTINGS["C without UTF-8"]).refused(4)
+    assert line.endswith(
+        r"caf\xe9: this locale has names of files in ascii, which lacks '\xe9'; "
+        "set LC_ALL=C.UTF-8, or PYTHONUTF8=1"
+    )
+    assert sorted(project.manifest.parent.iterdir()) == there
+
+
 def test_a_long_path(built, tmp_path):
     folder = tmp_path
     for _ in range(15):
