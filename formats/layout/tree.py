@@ -6,6 +6,7 @@ it is asked for. The leaves, the gaps and the unread rest together are every byt
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,7 @@ class Group(Part):
 
 
 @dataclass(eq=False)
-class List(Part):
+class List(Part, ABC):
     """Elements of one layout, in a row or placed by a directory.
 
     Attributes:
@@ -124,6 +125,7 @@ class List(Part):
     layout: construct.Construct | None = None
     count: int = 0
 
+    @abstractmethod
     def row(self, index: int) -> Part:
         """Give an element.
 
@@ -131,7 +133,6 @@ class List(Part):
             IndexError: there is none of that number.
 
         """
-        raise NotImplementedError
 
     def bounds(self, index: int) -> tuple[int, int]:
         """Give the offset of an element, and of the first byte behind it."""

@@ -6,6 +6,7 @@ the declarations of the steps import nothing heavy: what a step works with is im
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -106,7 +107,7 @@ class Job(Protocol):
         """Tell how far the work is, in bytes."""
 
 
-class Step:
+class Step(ABC):
     """Base of the steps. A subclass sets the attributes and implements `run`.
 
     Attributes:
@@ -143,6 +144,7 @@ class Step:
         """
         yield from ()
 
+    @abstractmethod
     def run(self, job: Job) -> None:
         """Make the artifacts.
 
@@ -151,7 +153,6 @@ class Step:
             OSError: the machine does not.
 
         """
-        raise NotImplementedError(f"step {self.name} does nothing")
 
     def artifact(self, name: str) -> Artifact:
         """Find the declaration of a file that this step writes."""
