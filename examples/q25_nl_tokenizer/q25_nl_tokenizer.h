@@ -233,7 +233,7 @@ typedef struct q25_nl_encode_view {
     const uint8_t *pair_rows;                 /* in place of slots, 3 bytes each: row | check << 18 */
     const q25_nl_word *special_ids;
     const uint8_t *special_first_bytes; /* a bitmap */
-    const q25_nl_word *trie; /* these three NULL but in profile fast: tokens are found by merging only */
+    const q25_nl_word *trie;            /* these three NULL but in profile fast: text is merged */
     const q25_nl_word *prefixes;        /* for each id: the longest token it begins with, length << 21 | id */
     const uint8_t *pair_bitmap;         /* a pair whose bit is not set is not merged */
     uint64_t hash_seed;
@@ -244,7 +244,7 @@ typedef struct q25_nl_encode_view {
     uint32_t max_probe;
     uint32_t n_specials;
     uint32_t n_trie_slots;
-    uint32_t bitmap_shift; /* of a hash, to the bit of a pair */
+    uint32_t bitmap_shift;   /* of a hash, to the bit of a pair */
     uint32_t flags;          /* the header's */
     q25_nl_status readiness; /* what encoding answers where the image's rule cannot be served */
 } q25_nl_encode_view;
@@ -264,9 +264,9 @@ typedef struct q25_nl_fault {
 } q25_nl_fault;
 
 /* Opens an image and proves it: checksums, padding, and that each section fits the others as the packer
- * makes them. What is spare is left to the checksums: the multiplier of an empty bucket, and whether the
- * trie and the bitmap hold more than they have to. One pass over the image, without scratch. `fault` may be
- * NULL. */
+ * makes them. What is spare is left to the checksums, which find damage but no forgery: the multiplier of an
+ * empty bucket, and whether the trie and the bitmap hold more than they have to; `pipeline verify` proves
+ * these too. One pass over the image, without scratch. `fault` may be NULL. */
 q25_nl_status q25_nl_tokenizer_runtime_image_verify(const void *image, size_t image_bytes,
                                                     q25_nl_fault *fault);
 

@@ -22,8 +22,8 @@ STEPS = 40
 """For each byte, at 1 MiB; the most that was seen is 33 where no special token begins, and 44 for U+1D160,
 whose four bytes are twelve after NFC."""
 
-WITH_A_TRIE = 260
-"""A tab before blanks takes the most: 241 where nothing is kept, 118 where all that fits is kept."""
+WITH_A_TRIE, WITH_NOTHING_KEPT = 130, 250
+"""A tab before blanks takes the most: 118 where all that fits is kept, 241 where nothing is."""
 EXPANDING = 60
 AT_A_SPECIAL = 60
 """More where a special token may begin: Qwen3 has 26 of them, told apart by their second byte."""
@@ -77,7 +77,7 @@ def test_with_a_trie_and_little_scratch(driver, qwen_fast_image):
     size = MEBIBYTE // 16
     texts = [part for part in RUNS if part.isascii()]
     steps = counted(driver, qwen_fast_image, [repeated(part, size) for part in texts], scratch=size // 8 + 64)
-    assert max(steps) < WITH_A_TRIE, dict(zip(texts, steps, strict=True))
+    assert max(steps) < WITH_NOTHING_KEPT, dict(zip(texts, steps, strict=True))
 
 
 def test_random_text(driver, qwen3_image):
